@@ -1,0 +1,1 @@
+"""The parts of Kubernetes objects that placement reads, decoded straight from wire bytes."""
