@@ -89,7 +89,13 @@ class ApiError(ClientError):
     """The API server answered with a failure `Status`."""
 
     def __init__(
-        self, message: str, *, code: int, reason: str = "", retry_after: float | None = None, remedy: str | None = None
+        self,
+        message: str,
+        *,
+        code: int,
+        reason: str = "",
+        retry_after: float | None = None,
+        remedy: str | None = None,
     ) -> None:
         super().__init__(message, remedy=remedy)
         #: The HTTP status code.
