@@ -7,15 +7,12 @@ plain record, and nothing about YAML or exec plugins reaches it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     import ssl
-
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
+    from collections.abc import Mapping
 
 
 class Authenticator(Protocol):
@@ -43,7 +40,7 @@ class StaticHeaders:
     """An authenticator that never changes its mind: fixed headers, or none."""
 
     #: Kept out of `repr`: they are secrets.
-    fixed: Mapping[str, str] = field(default=NO_HEADERS, repr=False)
+    fixed: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     async def headers(self) -> Mapping[str, str]:
         """Return the fixed headers."""
@@ -61,7 +58,7 @@ class ClusterAccess:
     server: str
     #: Asked through `ssl_context()`; None for plain HTTP.
     tls: TlsSource | None = field(default=None, repr=False)
-    #: What the server's certificate must be valid for, where that is not the host in `server`; also sent as SNI.
+    #: What the server's certificate must be valid for, where that is not the host in `server`; sent as SNI too.
     tls_server_name: str | None = None
     #: `http://`, `https://` or `socks5://` proxy to go through, already chosen for this server.
     proxy_url: str | None = field(default=None, repr=False)
@@ -73,7 +70,7 @@ class ClusterAccess:
     source: str = ""
     #: Whether answers should be asked for uncompressed.
     disable_compression: bool = False
-    auth: Authenticator = field(default=StaticHeaders(), repr=False)
+    auth: Authenticator = field(default_factory=StaticHeaders, repr=False)
 
     def ssl_context(self) -> ssl.SSLContext | None:
         """TLS settings for the next connection; a different object once certificates have rotated.
