@@ -62,7 +62,7 @@ class ValidationError(BayplanError, ValueError):
 
 
 class EnvironmentFault(BayplanError):
-    """This machine lacks something: a program, a free port, a writable directory."""
+    """Something is missing on this machine: a program, a free port, a writable directory."""
 
 
 class ClientError(BayplanError):

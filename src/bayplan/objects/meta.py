@@ -7,7 +7,7 @@ from typing import NewType
 import msgspec
 
 Uid = NewType("Uid", str)
-#: Opaque, but since Kubernetes 1.35 promised to be comparable as a decimal number for one resource of one server.
+#: Opaque to us. Kubernetes promises an order (as decimal numbers) only within one resource of one server.
 ResourceVersion = NewType("ResourceVersion", str)
 
 
