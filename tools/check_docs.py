@@ -1,4 +1,4 @@
-"""Checks what running the documentation cannot show: links lead somewhere, and no block is of a kind nobody runs."""
+"""Checks what running the documentation cannot show: dead links, and blocks of a kind that nobody runs."""
 
 from __future__ import annotations
 

@@ -1,0 +1,1 @@
+"""Talking to an API server: credentials, requests, reflectors, leases, events."""

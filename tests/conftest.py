@@ -1,0 +1,35 @@
+"""What every test shares: golden files, and the flag that writes them anew."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--write-golden",
+        action="store_true",
+        help="write the golden files anew instead of comparing with them",
+    )
+
+
+@pytest.fixture
+def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
+    """Compare text with a file in `golden/` beside the test; `--write-golden` writes it instead."""
+    folder = Path(request.path).parent / "golden"
+
+    def compare(name: str, text: str) -> None:
+        file = folder / name
+        if request.config.getoption("--write-golden"):
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+        assert file.exists(), f"{file} is missing; make test ARGS=--write-golden writes it"
+        assert text == file.read_text(), f"differs from {file}; make test ARGS=--write-golden writes it anew"
+
+    return compare
