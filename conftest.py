@@ -84,9 +84,7 @@ def _run(command: str) -> str:
 
 
 def _matches(expected: str, printed: str) -> bool:
-    pattern = r".*".join(
-        re.escape(part.strip("\n")) for part in re.split(r"^…$", expected, flags=re.MULTILINE)
-    )
+    pattern = r".*".join(re.escape(part.strip("\n")) for part in re.split(r"^…$", expected, flags=re.MULTILINE))
     return re.fullmatch(pattern, printed, flags=re.DOTALL) is not None
 
 

@@ -94,6 +94,7 @@ class ApiError(ClientError):
         *,
         code: int,
         reason: str = "",
+        causes: Sequence[str] = (),
         retry_after: float | None = None,
         remedy: str | None = None,
     ) -> None:
@@ -102,6 +103,8 @@ class ApiError(ClientError):
         self.code = code
         #: Kubernetes' machine-readable reason, such as ``AlreadyExists``; empty when the server gave none.
         self.reason = reason
+        #: The machine-readable reasons of the causes in the Status' details, such as ``DisruptionBudget``.
+        self.causes = tuple(causes)
         #: Seconds that the server asked us to wait, from its Retry-After header or its Status details.
         self.retry_after = retry_after
 

@@ -34,9 +34,7 @@ def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]
     )
 
 
-def invoke(
-    command: click.Command, capsys: pytest.CaptureFixture[str], *, debug: bool = False
-) -> tuple[int, str, str]:
+def invoke(command: click.Command, capsys: pytest.CaptureFixture[str], *, debug: bool = False) -> tuple[int, str, str]:
     """Run a made-up command through the same door as a real one."""
     name = "made-up"
     root.add_command(command, name)
@@ -175,7 +173,5 @@ def test_completion_prints_code_for_the_shell(shell: str) -> None:
 
 def test_completion_offers_commands_and_options() -> None:
     words = {"COMP_WORDS": "bayplan ver", "COMP_CWORD": "1", "_BAYPLAN_COMPLETE": "bash_complete"}
-    offered = subprocess.run(
-        [BAYPLAN], capture_output=True, text=True, env={**os.environ, **words}, check=False
-    )
+    offered = subprocess.run([BAYPLAN], capture_output=True, text=True, env={**os.environ, **words}, check=False)
     assert offered.stdout == "plain,version\n"
