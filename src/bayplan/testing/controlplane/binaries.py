@@ -15,6 +15,9 @@ from bayplan.errors import EnvironmentFault
 #: Without these there is no cluster. The others are asked for when a test needs them.
 REQUIRED = ("etcd", "kube-apiserver")
 
+#: build.py writes it into a build's directory when all the programs are there.
+_RECEIPT = "build.json"
+
 _REMEDY = "run `make controlplane` (needs Go), or set KUBEBUILDER_ASSETS to a directory with etcd and kube-apiserver"
 
 
@@ -48,7 +51,9 @@ def find_binaries() -> Binaries:
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     if assets:
         return _check_assets(Path(assets))
-    builds = [build for build in cache_root().glob("*") if Binaries(build).has(*REQUIRED)]
+    builds = [
+        receipt.parent for receipt in cache_root().glob(f"*/{_RECEIPT}") if Binaries(receipt.parent).has(*REQUIRED)
+    ]
     if not builds:
         raise EnvironmentFault("the control plane is not built and KUBEBUILDER_ASSETS is not set", remedy=_REMEDY)
     return Binaries(max(builds, key=lambda build: build.stat().st_mtime))

@@ -135,7 +135,5 @@ def _write(path: Path, content: bytes) -> Path:
 
 def _write_key(path: Path, key: ec.EllipticCurvePrivateKey) -> Path:
     path.touch(mode=0o600)
-    pem = key.private_bytes(
-        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
-    )
+    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     return _write(path, pem)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -44,6 +45,9 @@ os.execv(sys.argv[2], sys.argv[2:])
 _LOG_LINES = 12
 _LOG_BYTES = 16_384
 _POLL_SECONDS = 0.02
+
+#: CI marks what it starts by this variable, and afterwards looks for marked processes that are still there.
+_MARK = "BAYPLAN_RUN"
 
 _alive: weakref.WeakSet[Daemon] = weakref.WeakSet()
 
@@ -82,15 +86,13 @@ class Daemon:
             self._process.wait()
         _alive.discard(self)
 
-    def terminate(self, timeout: float = 30.0) -> None:
-        """SIGTERM, wait for an orderly end, and kill it if that takes too long."""
-        if self._process is not None:
-            self._process.terminate()
-            try:
-                self._process.wait(timeout)
-            except subprocess.TimeoutExpired:
-                pass  # the kill below answers that
-        self.kill()
+    def pause(self) -> None:
+        """SIGSTOP: its connections stay open, the kernel accepts new ones for it, and nobody answers."""
+        self._signal(signal.SIGSTOP)
+
+    def resume(self) -> None:
+        """SIGCONT: it goes on as if no time had passed."""
+        self._signal(signal.SIGCONT)
 
     def wait_until(self, ready: Callable[[], bool], timeout: float) -> None:
         """Wait until it is ready; fail as soon as it has ended, or when the time is over, with the log's last lines."""
@@ -116,9 +118,16 @@ class Daemon:
         except FileNotFoundError:
             return []
 
+    def _signal(self, number: signal.Signals) -> None:
+        assert self._process is not None, f"{self.name} was never started"
+        assert self.pid is not None, f"{self.name} does not run"
+        self._process.send_signal(number)
+
     def _spawn(self) -> subprocess.Popen[bytes]:
         # A session of its own: Ctrl-C at the terminal is for the tests, which then end their daemons in order.
         # Next to no environment: none of these programs needs our credentials, proxies or Go settings.
+        environment = {"HOME": str(self._directory), "TMPDIR": str(self._directory), "PATH": os.defpath}
+        environment |= {_MARK: os.environ[_MARK]} if _MARK in os.environ else {}
         with self.log.open("ab") as log:
             return subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", _BECOME, str(os.getpid()), *self._command],
@@ -126,7 +135,7 @@ class Daemon:
                 stdout=log,
                 stderr=log,
                 cwd=self._directory,
-                env={"HOME": str(self._directory), "TMPDIR": str(self._directory), "PATH": os.defpath},
+                env=environment,
                 start_new_session=True,
             )
 

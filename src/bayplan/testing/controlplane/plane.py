@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from http.client import HTTPException
+from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from bayplan.errors import EnvironmentFault, UsageError
+from bayplan.errors import UsageError
 from bayplan.testing.controlplane.binaries import find_binaries
 from bayplan.testing.controlplane.certificates import Authority, write_service_account_keys
 from bayplan.testing.controlplane.config import ControlPlaneConfig
 from bayplan.testing.controlplane.etcd import Etcd
+from bayplan.testing.controlplane.ports import LOOPBACK
 from bayplan.testing.controlplane.requests import Answer, ask_https
 from bayplan.testing.controlplane.servers import (
     Credentials,
@@ -22,11 +23,13 @@ from bayplan.testing.controlplane.servers import (
     scheduler_command,
     write_scheduler_config,
 )
-from bayplan.testing.controlplane.users import User, write_kubeconfig
+from bayplan.testing.controlplane.users import User, write_kubeconfig, write_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from types import TracebackType
+
+    from bayplan.testing.controlplane.certificates import KeyPair
 
 _APISERVER, _CONTROLLERS, _SCHEDULER = "kube-apiserver", "kube-controller-manager", "kube-scheduler"
 
@@ -51,10 +54,16 @@ class ControlPlane:
         #: Where a stop left the logs, if it did.
         self.kept_logs: Path | None = None
         self._home: Path | None = None
+        self._stopped = False
         self._etcd: Etcd | None = None
         #: In the order of their start.
         self._servers: dict[str, Server] = {}
         self._users: dict[tuple[str, tuple[str, ...]], User] = {}
+
+    @property
+    def logs(self) -> Path:
+        """Where each server's log is, as long as it runs."""
+        return self._logs
 
     @property
     def url(self) -> str:
@@ -123,15 +132,16 @@ class ControlPlane:
             self._servers.popitem()[1].close()
         if self._etcd is not None:
             self._etcd.daemon.kill()
-        if self._home is None or not self._home.exists():
+        if self._home is None or self._stopped:
             return
-        if keep_logs:
-            self.kept_logs = self._logs
+        self._stopped = True
+        kept = self._home / "logs" if keep_logs else None
         for path in self._home.iterdir():
-            if path != self.kept_logs:
+            if path != kept:
                 shutil.rmtree(path)
-        if not keep_logs:
+        if kept is None:
             self._home.rmdir()
+        self.kept_logs = kept
 
     def user(self, name: str, *, groups: Sequence[str] = ()) -> User:
         """A user with a client certificate; it may do what RBAC grants to its name and groups."""
@@ -139,8 +149,7 @@ class ControlPlane:
         if key not in self._users:
             filename = f"user-{len(self._users)}"
             credentials = self._authority.issue_client(filename, name, groups)
-            path = self._pki / f"{filename}.kubeconfig"
-            write_kubeconfig(path, server=self.url, authority=self.authority, credentials=credentials)
+            path = self._write_kubeconfig(filename, credentials, self.url)
             self._users[key] = User(name, tuple(groups), credentials, path)
         return self._users[key]
 
@@ -151,13 +160,49 @@ class ControlPlane:
         body: object = None,
         *,
         user: User | None = None,
+        token: str | None = None,
         media_type: str = "application/json",
     ) -> Answer:
-        """One request to the API server, the administrator's unless a user is given."""
-        client = (user or self.admin).credentials
+        """One request to the API server, the administrator's unless a user or a bearer token is given."""
         return ask_https(
-            self.apiserver.port, method, path, authority=self.authority, client=client, body=body, media_type=media_type
+            self.apiserver.port,
+            method,
+            path,
+            authority=self.authority,
+            client=None if token else (user or self.admin).credentials,
+            token=token,
+            body=body,
+            media_type=media_type,
         )
+
+    def kubeconfig_via(self, port: int, user: User | None = None) -> Path:
+        """A kubeconfig that reaches the API server through another port of loopback, such as a FaultProxy's."""
+        credentials = (user or self.admin).credentials
+        return self._write_kubeconfig(f"via-{port}-{credentials.key.stem}", credentials, f"https://{LOOPBACK}:{port}")
+
+    def kubeconfig_with_token(self, token_file: Path, *, port: int | None = None) -> Path:
+        """A kubeconfig whose user is whoever the token in this file stands for when it is read."""
+        server = self.url if port is None else f"https://{LOOPBACK}:{port}"
+        return self._write_kubeconfig(f"token-{token_file.stem}-{port or self.apiserver.port}", token_file, server)
+
+    def accept_tokens(self, tokens: Mapping[str, User]) -> None:
+        """From now on let these bearer tokens, and of such tokens only these, stand for these users.
+
+        A stock API server reads them at its start, so it is restarted: a token that is taken away is refused at once.
+        Tokens of service accounts are another matter, and stay valid.
+        """
+        write_tokens(self._tokens, tokens)
+        self.apiserver.restart()
+
+    def token_for(
+        self, service_account: str, namespace: str = "default", *, seconds: int = 600, audiences: Sequence[str] = ()
+    ) -> str:
+        """A fresh bearer token of a service account. The API server grants nothing shorter than ten minutes."""
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{service_account}/token"
+        spec = {"expirationSeconds": seconds} | ({"audiences": list(audiences)} if audiences else {})
+        body = {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": spec}
+        answer = self._expect(self.request("POST", path, body), f"a token for {namespace}/{service_account}")
+        return str(answer.body["status"]["token"])
 
     def make_namespace(self, name: str) -> None:
         """Make a namespace in which pods can be made at once: they need its ``default`` service account.
@@ -195,16 +240,17 @@ class ControlPlane:
             directory.mkdir()
         self._authority = Authority(self._pki)
         serving = self._authority.issue_server("serving", ("127.0.0.1", "localhost"))
+        self._tokens = write_tokens(self._pki / "tokens.csv", {})
         self._credentials = Credentials(self.authority, serving, write_service_account_keys(self._pki))
 
     def _start_store_and_apiserver(self) -> None:
         timeout, home = self.config.start_timeout, self._work.parent
         self._etcd = Etcd(self._binaries, home / "etcd", self._logs / "etcd.log", self.config.etcd_flags)
-        command = apiserver_command(self._binaries.path(_APISERVER), self._etcd.url, self._credentials)
+        program = self._binaries.path(_APISERVER)
+        command = apiserver_command(program, self._etcd.url, self._credentials, self._tokens)
         apiserver = self._add(_APISERVER, [*command, *self.config.apiserver_flags])
         self._etcd.start(timeout)
         apiserver.start()
-        self._ensure_service_account("default")
 
     def _start_others(self) -> None:
         config = self.config
@@ -219,3 +265,57 @@ class ControlPlane:
             self._add(_SCHEDULER, [*command, *config.scheduler_flags]).daemon.start()
         for server in self._servers.values():
             server.wait_ready()
+        self._ensure_service_account("default")
+
+    def _add(self, name: str, command: Sequence[str]) -> Server:
+        server = Server(
+            name,
+            command,
+            credentials=self._credentials,
+            log=self._logs / f"{name}.log",
+            directory=self._work,
+            start_timeout=self.config.start_timeout,
+        )
+        self._servers[name] = server
+        return server
+
+    def _server(self, name: str) -> Server:
+        try:
+            return self._servers[name]
+        except KeyError:
+            raise _absent(name) from None
+
+    def _write_kubeconfig(self, name: str, credentials: KeyPair | Path, server: str) -> Path:
+        path = self._pki / f"{name}.kubeconfig"
+        return write_kubeconfig(path, server=server, authority=self.authority, credentials=credentials)
+
+    def _ensure_service_account(self, namespace: str) -> None:
+        path = f"/api/v1/namespaces/{namespace}/serviceaccounts"
+
+        def is_there() -> bool:
+            # The API server says that it is ready a moment before it has made its own namespaces.
+            if self.config.controller_manager:
+                return self.request("GET", f"{path}/default").ok
+            answer = self.request("POST", path, {"metadata": {"name": "default"}})
+            return answer.ok or answer.status == HTTPStatus.CONFLICT
+
+        self.apiserver.daemon.wait_until(is_there, self.config.start_timeout)
+
+    def _expect(self, answer: Answer, what: str) -> Answer:
+        if answer.ok:
+            return answer
+        said = answer.body.get("message") if isinstance(answer.body, dict) else answer.body
+        raise UsageError(
+            f"{what} was refused with {answer.status}: {said}", remedy="ask for what the API server allows"
+        )
+
+    def _stop_after(self, error: BaseException) -> None:
+        self.stop(keep_logs=True)
+        if self.kept_logs is not None:
+            error.add_note(f"The control plane's logs are kept in {self.kept_logs}")
+
+
+def _absent(name: str) -> UsageError:
+    return UsageError(
+        f"{name} is not a part of this control plane now", remedy="start it, and ask for it in its ControlPlaneConfig"
+    )

@@ -51,13 +51,14 @@ def ask_https(
     *,
     authority: Path,
     client: KeyPair | None = None,
+    token: str | None = None,
     body: object = None,
     media_type: str = "application/json",
 ) -> Answer:
     """One request to 127.0.0.1; raises OSError or HTTPException when no whole answer came."""
     context = _context(authority, client)
     connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=_TIMEOUT_SECONDS, context=context)
-    return _exchange(connection, method, path, body, media_type)
+    return _exchange(connection, method, path, body, media_type, token)
 
 
 def ask_socket(socket_file: Path, path: str, body: object) -> Answer:
@@ -66,11 +67,19 @@ def ask_socket(socket_file: Path, path: str, body: object) -> Answer:
 
 
 def _exchange(
-    connection: http.client.HTTPConnection, method: str, path: str, body: object, media_type: str
+    connection: http.client.HTTPConnection,
+    method: str,
+    path: str,
+    body: object,
+    media_type: str,
+    token: str | None = None,
 ) -> Answer:
     payload = None if body is None else json.dumps(body)
+    headers = {"Content-Type": media_type, "Accept": "application/json"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token}"
     try:
-        connection.request(method, path, payload, {"Content-Type": media_type, "Accept": "application/json"})
+        connection.request(method, path, payload, headers)
         response = connection.getresponse()
         raw = response.read()
         is_json = response.headers.get_content_type() == "application/json"

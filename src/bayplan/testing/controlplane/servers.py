@@ -37,9 +37,17 @@ class Server:
     """A Kubernetes server on a port that stays its own through kills and restarts."""
 
     def __init__(
-        self, name: str, command: Sequence[str], *, credentials: Credentials, log: Path, directory: Path
+        self,
+        name: str,
+        command: Sequence[str],
+        *,
+        credentials: Credentials,
+        log: Path,
+        directory: Path,
+        start_timeout: float,
     ) -> None:
         self._port = ReservedPort()
+        self._start_timeout = start_timeout
         self._authority = credentials.authority
         serving = (
             f"--bind-address={LOOPBACK}",
@@ -61,14 +69,36 @@ class Server:
         """Where it serves."""
         return f"https://{LOOPBACK}:{self.port}"
 
-    def start(self, timeout: float) -> None:
+    @property
+    def pid(self) -> int | None:
+        """The process id while it runs, else None."""
+        return self.daemon.pid
+
+    def start(self) -> None:
         """Start it, and wait until it says that it is ready."""
         self.daemon.start()
-        self.wait_ready(timeout)
+        self.wait_ready()
 
-    def wait_ready(self, timeout: float) -> None:
-        """Wait for its readiness check to pass."""
-        self.daemon.wait_until(self._ready, timeout)
+    def wait_ready(self, timeout: float | None = None) -> None:
+        """Wait for its readiness check to pass; without a timeout for as long as a start may take."""
+        self.daemon.wait_until(self._ready, self._start_timeout if timeout is None else timeout)
+
+    def kill(self) -> None:
+        """Kill -9: live connections are torn, and new ones refused until it is started again."""
+        self.daemon.kill()
+
+    def restart(self) -> None:
+        """Kill it if it runs, and start it on the same port."""
+        self.daemon.kill()
+        self.start()
+
+    def pause(self) -> None:
+        """Freeze it: connections stay open, new ones are made, nothing is answered."""
+        self.daemon.pause()
+
+    def resume(self) -> None:
+        """Let a frozen server go on."""
+        self.daemon.resume()
 
     def close(self) -> None:
         """Kill it and give its port back."""
@@ -84,7 +114,7 @@ class Server:
             return False
 
 
-def apiserver_command(program: Path, etcd_url: str, credentials: Credentials) -> list[str]:
+def apiserver_command(program: Path, etcd_url: str, credentials: Credentials, tokens: Path) -> list[str]:
     """kube-apiserver with the authorizers and issuers of a stock cluster."""
     keys = credentials.service_accounts
     return [
@@ -92,6 +122,7 @@ def apiserver_command(program: Path, etcd_url: str, credentials: Credentials) ->
         f"--etcd-servers={etcd_url}",
         "--authorization-mode=Node,RBAC",
         f"--client-ca-file={credentials.authority}",
+        f"--token-auth-file={tokens}",
         f"--service-account-issuer={ISSUER}",
         f"--service-account-key-file={keys.certificate}",
         f"--service-account-signing-key-file={keys.key}",
