@@ -19,7 +19,10 @@ class Authenticator(Protocol):
     """Who we are, as request headers. Credentials age, so it is asked before every request."""
 
     async def headers(self) -> Mapping[str, str]:
-        """Headers for the next request: cheap while nothing changed, fresh after a rotation or an expiry."""
+        """Headers for the next request: cheap while nothing changed, fresh after a rotation or an expiry.
+
+        A header that occurs several times occurs under several spellings, as names do not heed case.
+        """
         ...
 
     def rejected(self) -> None:
@@ -70,6 +73,8 @@ class ClusterAccess:
     source: str = ""
     #: Whether answers should be asked for uncompressed.
     disable_compression: bool = False
+    #: Of what kind the credentials are, for people: `client certificate`, `exec plugin aws`.
+    credentials: str = "none"
     auth: Authenticator = field(default_factory=StaticHeaders, repr=False)
 
     def ssl_context(self) -> ssl.SSLContext | None:

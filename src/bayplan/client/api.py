@@ -38,7 +38,7 @@ from bayplan.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, Mapping
     from types import TracebackType
 
     from bayplan.client.access import ClusterAccess
@@ -85,7 +85,7 @@ class Client:
         *,
         namespace: str = "default",
         user_agent: str = f"bayplan/{__version__}",
-        patience: Patience = Patience(),  # noqa: B008 - frozen
+        patience: Patience = Patience(),
         timeout: float = 30.0,
     ) -> None:
         self._transport = transport
@@ -146,7 +146,7 @@ class Client:
         fields: str = "",
         limit: int = PAGE,
         patience: Patience | None = None,
-    ) -> AsyncIterator[Page[T]]:
+    ) -> AsyncGenerator[Page[T], None]:
         """A collection page by page; every page is of the same moment, whatever changes meanwhile.
 
         Raises `Expired` when the server has forgotten that moment before the last page was read.
@@ -262,9 +262,7 @@ class Client:
         path = f"/api/v1/namespaces/{namespace}/pods/{name}/eviction"
         await self.raw("POST", path, msgspec.json.encode(body))
 
-    async def scale(
-        self, resource: Resource[Any], name: str, replicas: int, *, namespace: str | None = None
-    ) -> None:
+    async def scale(self, resource: Resource[Any], name: str, replicas: int, *, namespace: str | None = None) -> None:
         """Set how many replicas a Deployment, a ReplicaSet, or any resource with a scale wants."""
         path = self._path(resource, namespace, name, "scale")
         body = msgspec.json.encode({"spec": {"replicas": replicas}})
@@ -278,7 +276,7 @@ class Client:
         path: str,
         body: bytes = b"",
         *,
-        query: dict[str, object | None] | None = None,
+        query: Mapping[str, object | None] | None = None,
         media_type: str = JSON,
         accept: str = JSON,
         timeout: float | None = None,
@@ -292,7 +290,7 @@ class Client:
         request = Request(method, path, pairs, headers, body, self._timeout if timeout is None else timeout)
         return await self._insist(request, patience or self._patience)
 
-    async def open(self, path: str, query: dict[str, object | None], *, timeout: float) -> Response:
+    async def open(self, path: str, query: Mapping[str, object | None], *, timeout: float) -> Response:
         """Start a GET whose answer is read as it comes, such as a watch. Never sent again; the caller closes it."""
         request = Request("GET", path, query_pairs(query), self._head, timeout=timeout, stream=True)
         response = await self._transport.send(request)
@@ -345,9 +343,7 @@ class Client:
             self._warned.add(header)
             _log.warning("the API server warns: %s", header)
 
-    def _path(
-        self, resource: Resource[Any], namespace: str | None, name: str, subresource: str | None = None
-    ) -> str:
+    def _path(self, resource: Resource[Any], namespace: str | None, name: str, subresource: str | None = None) -> str:
         # An empty name would silently address the whole collection.
         assert name, f"a {resource.kind} without a name"
         return resource.path(namespace=namespace or self.namespace, name=name, subresource=subresource)
@@ -387,4 +383,3 @@ def _delete_options(
     }
     given = {name: value for name, value in options.items() if value is not None}
     return {"apiVersion": "v1", "kind": "DeleteOptions", **given}
-

@@ -19,7 +19,7 @@ from bayplan.client.transport import no_answer
 from bayplan.errors import CredentialsError, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
     from bayplan.client.access import ClusterAccess
     from bayplan.client.transport import Request
@@ -142,7 +142,7 @@ class _Answer:
         finally:
             self._response.release()
 
-    async def chunks(self) -> AsyncIterator[bytes]:
+    async def chunks(self) -> AsyncGenerator[bytes, None]:
         try:
             while chunk := await self._response.content.readany():
                 yield chunk

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from bayplan.errors import OutcomeUnknown, Unreachable
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, Mapping
 
 #: Methods that change nothing, whatever became of the request.
 READS = frozenset({"GET", "HEAD", "OPTIONS"})
@@ -61,7 +61,7 @@ class Response(Protocol):
         """Return the whole body; the connection is then free for others."""
         ...
 
-    def chunks(self) -> AsyncIterator[bytes]:
+    def chunks(self) -> AsyncGenerator[bytes, None]:
         """Yield the body as it arrives, in pieces that follow the network and not the content."""
         ...
 

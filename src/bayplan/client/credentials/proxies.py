@@ -1,0 +1,102 @@
+"""Which proxy leads to a server, by the environment: HTTPS_PROXY, HTTP_PROXY and NO_PROXY, as Go programs read them.
+
+That is how kubectl reads them. Python's own `urllib` and others differ: they know no networks in NO_PROXY, and send
+loopback addresses through the proxy.
+"""
+
+from __future__ import annotations
+
+from ipaddress import IPv6Address, ip_address, ip_network
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from ipaddress import IPv4Address
+
+    _Address = IPv4Address | IPv6Address
+
+_PORTS = {"http": 80, "https": 443}
+
+
+def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str | None:
+    """The URL of the proxy for this server, or None to go straight to it."""
+    parts = urlsplit(server)
+    proxy = _either(environ, f"{parts.scheme.upper()}_PROXY")
+    if not proxy or not parts.hostname:
+        return None
+    port = str(parts.port or _PORTS.get(parts.scheme, ""))
+    if not _wants_proxy(_ascii(parts.hostname), port, _either(environ, "NO_PROXY")):
+        return None
+    return proxy if "://" in proxy else f"http://{proxy}"
+
+
+def _wants_proxy(host: str, port: str, exceptions: str) -> bool:
+    address = _address(host)
+    if host == "localhost" or (address is not None and address.is_loopback):
+        return False
+    for entry in exceptions.lower().split(","):
+        entry = entry.strip()
+        if entry == "*" or (entry and _matches(entry, host, port, address)):
+            return False
+    return True
+
+
+def _matches(entry: str, host: str, port: str, address: _Address | None) -> bool:
+    """Whether one entry of NO_PROXY means this host: a network, an address or a domain, the latter two maybe with a
+    port."""
+    if "/" in entry and _is_network(entry):
+        return address is not None and address in ip_network(entry, strict=False)
+    name, entry_port = _split_port(entry)
+    if not name or entry_port not in {"", port}:
+        return False
+    if (listed := _address(name)) is not None:
+        return listed == address
+    if address is not None:
+        return False
+    name = _ascii(name.removeprefix("*") if name.startswith("*.") else name)
+    # With a leading dot only what is below the domain is meant, without one the domain too.
+    return host.endswith(name) if name.startswith(".") else host == name or host.endswith(f".{name}")
+
+
+def _either(environ: Mapping[str, str], name: str) -> str:
+    return environ.get(name) or environ.get(name.lower()) or ""
+
+
+def _address(text: str) -> _Address | None:
+    try:
+        address = ip_address(text)
+    except ValueError:
+        return None
+    mapped = address.ipv4_mapped if isinstance(address, IPv6Address) else None
+    return mapped or address
+
+
+def _is_network(entry: str) -> bool:
+    # Python also takes a netmask where Go wants the length of the prefix.
+    try:
+        ip_network(entry, strict=False)
+    except ValueError:
+        return False
+    return entry.rpartition("/")[2].isdecimal()
+
+
+def _split_port(entry: str) -> tuple[str, str]:
+    """`host:port` or `[address]:port` in two; anything else has no port."""
+    if entry.startswith("["):
+        name, separator, port = entry[1:].partition("]:")
+        return (name, port) if separator else (entry, "")
+    if entry.count(":") == 1:
+        name, _, port = entry.partition(":")
+        return name, port
+    return entry, ""
+
+
+def _ascii(name: str) -> str:
+    name = name.lower()
+    if name.isascii():
+        return name
+    try:
+        return name.encode("idna").decode()
+    except UnicodeError:
+        return name
