@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import binascii
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import yaml
@@ -19,6 +18,7 @@ from bayplan.errors import CredentialsError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
 _TAG = "tag:yaml.org,2002:"
 _KINDS = {"int": "a number", "float": "a number", "bool": "true or false", "null": "nothing", "seq": "a list"}
@@ -50,14 +50,11 @@ class Place:
     def get(self, name: str) -> Place:
         """The value under a key of this mapping."""
         path = f"{self.path}.{name}" if self.path else name
-        for key, value in self._pairs():
-            if key == name:
-                return _place(self.file, path, value, self.line)
-        return Place(self.file, path, None, self.line)
+        return _place(self.file, path, self._pairs().get(name), self.line)
 
     def items(self) -> Iterator[tuple[str, Place]]:
         """Every key of this mapping with its value."""
-        for key, value in self._pairs():
+        for key, value in self._pairs().items():
             yield key, _place(self.file, f"{self.path}.{key}", value, self.line)
 
     def elements(self) -> list[Place]:
@@ -67,13 +64,12 @@ class Place:
         if not isinstance(self.node, yaml.SequenceNode):
             raise self.complain(f"must be a list, and is {_kind(self.node)}")
         numbered = [
-            _place(self.file, f"{self.path}[{index}]", node, self.line)
-            for index, node in enumerate(self.node.value)
+            _place(self.file, f"{self.path}[{index}]", node, self.line) for index, node in enumerate(self.node.value)
         ]
         return [_named(place, self.path) for place in numbered]
 
     def text(self) -> str:
-        """This text; empty where there is none."""
+        """The text here; empty where there is none."""
         if self.node is None:
             return ""
         if not isinstance(self.node, yaml.ScalarNode) or not _is_text(self.node):
@@ -81,11 +77,11 @@ class Place:
         return str(self.node.value)
 
     def texts(self) -> list[str]:
-        """This list of texts."""
+        """The list of texts here."""
         return [place.text() for place in self.elements()]
 
     def flag(self) -> bool:
-        """This boolean; false where there is none."""
+        """The boolean here; false where there is none."""
         if self.node is None:
             return False
         if self.node.tag != f"{_TAG}bool":
@@ -93,7 +89,7 @@ class Place:
         return str(self.node.value).lower() in {"true", "yes", "on", "y"}
 
     def data(self) -> bytes:
-        """The bytes behind this base64 text."""
+        """The bytes behind the base64 text here."""
         squeezed = "".join(self.text().split())
         try:
             return base64.b64decode(squeezed, validate=True)
@@ -116,12 +112,12 @@ class Place:
             return None if self.node is None else self.node.value
         return yaml.safe_load(str(self.node.value))
 
-    def _pairs(self) -> list[tuple[str, yaml.Node]]:
+    def _pairs(self) -> dict[str, yaml.Node]:
         if self.node is None:
-            return []
+            return {}
         if not isinstance(self.node, yaml.MappingNode):
             raise self.complain(f"must be a mapping, and is {_kind(self.node)}")
-        return [(str(key.value), value) for key, value in reversed(_flattened(self.node))]
+        return {str(key.value): value for key, value in _flattened(self.node)}
 
 
 def read_document(file: Path) -> Place:
@@ -171,7 +167,8 @@ def _flattened(node: yaml.MappingNode) -> list[tuple[yaml.Node, yaml.Node]]:
     for key, value in node.value:
         if key.tag == f"{_TAG}merge":
             sources = value.value if isinstance(value, yaml.SequenceNode) else [value]
-            merged += [pair for source in reversed(sources) for pair in source.value]
+            mappings = [source for source in sources if isinstance(source, yaml.MappingNode)]
+            merged += [pair for source in reversed(mappings) for pair in _flattened(source)]
     return merged + [pair for pair in node.value if pair[0].tag != f"{_TAG}merge"]
 
 

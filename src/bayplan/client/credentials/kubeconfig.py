@@ -46,9 +46,7 @@ def read_kubeconfig(explicit: str | Path | None, environ: Mapping[str, str]) -> 
         return _merge(_candidates(environ))
     merged = _merge([Path(explicit)])
     if merged.missing:
-        raise CredentialsError(
-            f"{explicit} does not exist", remedy="name another file, or leave --kubeconfig out"
-        )
+        raise CredentialsError(f"{explicit} does not exist", remedy="name another file, or leave --kubeconfig out")
     return merged
 
 

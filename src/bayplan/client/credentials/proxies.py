@@ -25,7 +25,7 @@ def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str | Non
     proxy = _either(environ, f"{parts.scheme.upper()}_PROXY")
     if not proxy or not parts.hostname:
         return None
-    port = str(parts.port or _PORTS.get(parts.scheme, ""))
+    port = str(parts.port or _PORTS.get(parts.scheme, 0))
     if not _wants_proxy(_ascii(parts.hostname), port, _either(environ, "NO_PROXY")):
         return None
     return proxy if "://" in proxy else f"http://{proxy}"
@@ -43,8 +43,7 @@ def _wants_proxy(host: str, port: str, exceptions: str) -> bool:
 
 
 def _matches(entry: str, host: str, port: str, address: _Address | None) -> bool:
-    """Whether one entry of NO_PROXY means this host: a network, an address or a domain, the latter two maybe with a
-    port."""
+    """Whether one entry of NO_PROXY means this host: a network, an address or a domain, maybe with a port."""
     if "/" in entry and _is_network(entry):
         return address is not None and address in ip_network(entry, strict=False)
     name, entry_port = _split_port(entry)
