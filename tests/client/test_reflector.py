@@ -154,6 +154,7 @@ async def test_lines_may_arrive_in_any_pieces() -> None:
             collection.create(f"n{number}", value=number)
         await asyncio.sleep(1)
         assert len(following.told) == 20
+        assert (reflector.health.lists, reflector.health.failures) == (1, 0)
 
 
 @virtual_time

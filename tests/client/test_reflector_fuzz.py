@@ -48,10 +48,12 @@ ANSWERS = st.sampled_from(
         Reply(302, b"", {"Location": "https://login.example.com"}),
     ]
 )
+WRITES = st.tuples(st.sampled_from(["touch", "touch", "delete"]), NAMES)
 STEPS = st.one_of(
-    st.tuples(st.just("touch"), NAMES),
-    st.tuples(st.just("touch"), NAMES),
-    st.tuples(st.just("delete"), NAMES),
+    WRITES,
+    WRITES,
+    # What happens while nothing is heard, and is forgotten before anything is: only a list can tell it.
+    st.tuples(st.just("blackout"), st.lists(WRITES, min_size=1, max_size=4)),
     st.tuples(st.sampled_from(["cut", "end", "compact", "bookmark", "hush", "speak", "nonsense"]), st.none()),
     st.tuples(st.just("wait"), st.sampled_from([0.0, 0.3, 2.0, 100.0])),
     st.tuples(st.just("answer"), ANSWERS),
@@ -65,7 +67,10 @@ class Follower:
     def __call__(self, change: Change[Thing]) -> None:
         key = change.object.metadata.key
         assert self.objects.get(key) == change.old
-        assert change.old != change.new
+        if change.old is not None and change.new is not None:
+            old, new = change.old.metadata, change.new.metadata
+            assert old.uid == new.uid
+            assert int(old.resource_version) < int(new.resource_version)
         if change.new is None:
             del self.objects[key]
         else:
@@ -81,6 +86,13 @@ async def happen(collection: Collection, step: Step, number: int) -> None:
             collection.create(name, value=number)
         case "delete", str(name) if f"default/{name}" in collection.objects:
             collection.delete(name)
+        case "blackout", list(writes):
+            await asyncio.sleep(1)
+            collection.silent = True
+            for write in writes:
+                await happen(collection, write, number)
+            collection.compact()
+            await happen(collection, ("speak", None), number)
         case "cut", _:
             collection.cut()
         case "end", _:
