@@ -1,0 +1,180 @@
+"""Reading quantities: Kubernetes' grammar, from text and from what JSON made of it.
+
+The grammar is wider than its documentation: a sign or a point alone is zero, `1.` and `.5` are numbers, and after the
+digits comes one suffix of three families: `n u m k M G T P E`, `Ki … Ei`, or `e` with an exponent.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from bayplan.errors import ValidationError
+from bayplan.objects.quantity import INT64_MAX, MAX_DIGITS, ZERO, Quantity
+
+if TYPE_CHECKING:
+    from bayplan.objects.quantity import Family
+
+#: A quantity in decoded JSON. The API server always writes text; hand-written manifests hold numbers and nulls too.
+#: A number with a fraction or an exponent has lost its spelling, and what it had beyond 17 digits.
+WireQuantity: TypeAlias = str | int | float | None
+
+#: Texts kept by each cache. A cluster of 10,000 pods and 1,000 nodes uses a few hundred.
+_REMEMBERED = 16_384
+#: Longer texts are read anew each time, so that the caches cannot hold much.
+_LONG = 64
+
+# Possessive, so that a long wrong text is refused in one pass.
+_GRAMMAR = re.compile(
+    r"""(?P<sign>[+-]?) 0*+ (?P<whole>[0-9]*+) (?:\.(?P<fraction>[0-9]*+))?+
+        (?P<suffix>[eEinumkKMGTP]*+[+-]?+[0-9]*+)""",
+    re.VERBOSE,
+)
+_DECIMAL_SUFFIXES = {"": 0, "n": -9, "u": -6, "m": -3, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
+_BINARY_SUFFIXES = {"Ki": 10, "Mi": 20, "Gi": 30, "Ti": 40, "Pi": 50, "Ei": 60}
+_EXPONENT = re.compile(r"[eE]([+-]?[0-9]+)")
+
+#: Decimal digits that always fit int64.
+_NARROW_DIGITS = 18
+#: Nothing finer is kept: what is left below a billionth is rounded up to one.
+_FINEST = -9
+#: What the wire decoder trims. A control character can only have come through a JSON escape, which it does not undo.
+_BLANKS: Final = (
+    " \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a\u2028\u2029\u202f\u205f\u3000"
+)
+
+_REMEDY = "write a number and a suffix, such as 100m, 1.5Gi or 2e3"
+
+
+def parse_quantity(text: str) -> Quantity:
+    """What Kubernetes makes of this text; a ValidationError where it refuses it."""
+    return _parse_short(text) if len(text) <= _LONG else _parse(text)
+
+
+def read_quantity(wire: WireQuantity) -> Quantity:
+    """What Kubernetes' wire decoder makes of a JSON value: blanks around it are trimmed, and null is zero."""
+    if isinstance(wire, str):
+        return parse_quantity(wire.strip(_BLANKS))
+    return ZERO if wire is None else parse_quantity(repr(wire))
+
+
+def value_of(wire: WireQuantity) -> int:
+    """`read_quantity(wire).value()`, remembered."""
+    return _short_value(wire) if isinstance(wire, str) and len(wire) <= _LONG else read_quantity(wire).value()
+
+
+def milli_value_of(wire: WireQuantity) -> int:
+    """`read_quantity(wire).milli_value()`, remembered."""
+    if isinstance(wire, str) and len(wire) <= _LONG:
+        return _short_milli_value(wire)
+    return read_quantity(wire).milli_value()
+
+
+@lru_cache(_REMEMBERED)
+def _short_value(wire: str) -> int:
+    return read_quantity(wire).value()
+
+
+@lru_cache(_REMEMBERED)
+def _short_milli_value(wire: str) -> int:
+    return read_quantity(wire).milli_value()
+
+
+def _parse(text: str) -> Quantity:
+    if len(text) > MAX_DIGITS:
+        raise _refused(text, f"it is longer than {MAX_DIGITS} characters")
+    if not text:
+        raise _refused(text, "it is empty")
+    if text == "0":
+        return ZERO
+    match = _GRAMMAR.fullmatch(text)
+    if match is None:
+        raise _refused(text, "it is not a decimal number with one suffix")
+    base, exponent, family = _read_suffix(text, match["suffix"])
+    whole, fraction = match["whole"] or "0", match["fraction"] or ""
+    if base == 2:
+        narrow = _read_narrow_binary(text, match["sign"], whole, fraction, exponent)
+    else:
+        narrow = _read_narrow_decimal(text, match["sign"], whole, fraction, exponent, family)
+    if narrow is not None:
+        return narrow
+    if not any(character.isdigit() for character in text[: match.start("suffix")]):
+        raise _refused(text, "it has no digits")
+    number = int(whole + fraction)
+    if match["sign"] == "-":
+        number = -number
+    if base == 2:
+        return _read_wide(text, number << exponent, -len(fraction), family)
+    return _read_wide(text, number, _wrap_int32(exponent - len(fraction)), family)
+
+
+_parse_short = lru_cache(_REMEMBERED)(_parse)
+
+
+def _read_suffix(text: str, suffix: str) -> tuple[int, int, Family]:
+    """The base, its exponent, and the family."""
+    if suffix in _DECIMAL_SUFFIXES:
+        return 10, _DECIMAL_SUFFIXES[suffix], "DecimalSI"
+    if suffix in _BINARY_SUFFIXES:
+        return 2, _BINARY_SUFFIXES[suffix], "BinarySI"
+    match = _EXPONENT.fullmatch(suffix)
+    if match is None:
+        raise _refused(text, f"{suffix!r} is not a suffix")
+    exponent = int(match[1])
+    if not -INT64_MAX - 1 <= exponent <= INT64_MAX:
+        raise _refused(text, "its exponent does not fit 64 bits")
+    return 10, _wrap_int32(exponent), "DecimalExponent"
+
+
+def _read_narrow_decimal(
+    text: str, sign: str, whole: str, fraction: str, exponent: int, family: Family
+) -> Quantity | None:
+    scale = _wrap_int32(exponent - len(fraction))
+    if len(whole) + len(fraction) > _NARROW_DIGITS or scale < _FINEST:
+        return None
+    digits = whole + fraction
+    number = -int(digits) if sign == "-" else int(digits)
+    # Go takes such a text for canonical and repeats it, though `+1`, `01` and `1.500` come through as well.
+    repeated = scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
+    return Quantity(number, scale, family, spelling=text if repeated else None)
+
+
+def _read_narrow_binary(text: str, sign: str, whole: str, fraction: str, exponent: int) -> Quantity | None:
+    # Ten binary places are worth three digits, and one is left spare.
+    if fraction or len(whole) > 14 - exponent * 3 // 10:
+        return None
+    number = int(whole)
+    shifted = number << exponent
+    repeated = number % 8 != 0
+    return Quantity(-shifted if sign == "-" else shifted, 0, "BinarySI", spelling=text if repeated else None)
+
+
+def _read_wide(text: str, number: int, scale: int, family: Family) -> Quantity:
+    """Round away from zero to a billionth; a binary one is also cut off at the end of int64."""
+    if number == 0:  # not rounded, so its scale is what was written, and shows in sums
+        return Quantity(0, scale, family, wide=True)
+    size = abs(number)
+    if scale - _FINEST > MAX_DIGITS:
+        raise _refused(text, f"it has more than {MAX_DIGITS} digits")
+    if scale >= _FINEST:
+        size *= 10 ** (scale - _FINEST)
+    else:
+        # Beyond the digits there are, another division leaves one billionth all the same.
+        size = -(-size // 10 ** min(_FINEST - scale, MAX_DIGITS + 1))
+    scale = _FINEST
+    if family == "BinarySI":
+        if size > INT64_MAX * 10**9:
+            size, scale = INT64_MAX, 0
+        elif size < 10**9:
+            family = "DecimalSI"
+    return Quantity(size if number > 0 else -size, scale, family, wide=True)
+
+
+def _wrap_int32(number: int) -> int:
+    return ((number + 2**31) & (2**32 - 1)) - 2**31
+
+
+def _refused(text: str, why: str) -> ValidationError:
+    shown = text if len(text) <= _LONG else f"{text[:_LONG]}…"
+    return ValidationError(f"{shown!r} is not a quantity: {why}", remedy=_REMEDY)
