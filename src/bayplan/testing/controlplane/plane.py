@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
+import time
 from http import HTTPStatus
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
@@ -26,10 +27,12 @@ from bayplan.testing.controlplane.servers import (
 from bayplan.testing.controlplane.users import User, write_kubeconfig, write_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from types import TracebackType
 
     from bayplan.testing.controlplane.certificates import KeyPair
+
+_POLL_SECONDS = 0.02
 
 _APISERVER, _CONTROLLERS, _SCHEDULER = "kube-apiserver", "kube-controller-manager", "kube-scheduler"
 
@@ -212,6 +215,14 @@ class ControlPlane:
         body = {"metadata": {"name": name}}
         self._expect(self.request("POST", "/api/v1/namespaces", body), f"namespace {name}")
         self._ensure_service_account(name)
+
+    def wait_until(self, condition: Callable[[], object], timeout: float = 60.0) -> None:
+        """Wait for the cluster to come to something, such as a pod to its node; TimeoutError if it does not."""
+        deadline = time.monotonic() + timeout
+        while not condition():
+            if time.monotonic() >= deadline:
+                raise TimeoutError(f"the cluster did not come to that in {timeout:g} s; its logs are in {self.logs}")
+            time.sleep(_POLL_SECONDS)
 
     def expire_history(self) -> int:
         """Make the API server answer 410 to every resourceVersion and continue token that was given out so far.

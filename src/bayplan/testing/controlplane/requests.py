@@ -54,10 +54,11 @@ def ask_https(
     token: str | None = None,
     body: object = None,
     media_type: str = "application/json",
+    timeout: float = _TIMEOUT_SECONDS,
 ) -> Answer:
     """One request to 127.0.0.1; raises OSError or HTTPException when no whole answer came."""
     context = _context(authority, client)
-    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=_TIMEOUT_SECONDS, context=context)
+    connection = http.client.HTTPSConnection("127.0.0.1", port, timeout=timeout, context=context)
     return _exchange(connection, method, path, body, media_type, token)
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 #: The issuer of service account tokens, which is also the audience they are for.
 ISSUER = "https://kubernetes.default.svc.cluster.local"
 
+#: For one readiness check; one that takes longer is made again. It is also by how much a wait may overrun.
+_PROBE_SECONDS = 2.0
+
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
@@ -109,7 +112,7 @@ class Server:
         # /readyz, /livez and /healthz are open to everybody; the scheduler and the controllers have only the last.
         path = "/readyz" if self.daemon.name == "kube-apiserver" else "/healthz"
         try:
-            return ask_https(self.port, "GET", path, authority=self._authority).ok
+            return ask_https(self.port, "GET", path, authority=self._authority, timeout=_PROBE_SECONDS).ok
         except (OSError, HTTPException):
             return False
 
