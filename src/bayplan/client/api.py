@@ -35,6 +35,7 @@ from bayplan.errors import (
     TooManyRequests,
     Unauthorized,
     Unreachable,
+    UsageError,
 )
 
 if TYPE_CHECKING:
@@ -344,8 +345,9 @@ class Client:
             _log.warning("the API server warns: %s", header)
 
     def _path(self, resource: Resource[Any], namespace: str | None, name: str, subresource: str | None = None) -> str:
-        # An empty name would silently address the whole collection.
-        assert name, f"a {resource.kind} without a name"
+        # An empty name would silently address the whole collection: a delete of it would be a disaster.
+        if not name:
+            raise UsageError(f"a {resource.kind} without a name was asked for", remedy="give its name")
         return resource.path(namespace=namespace or self.namespace, name=name, subresource=subresource)
 
     def _collection(self, resource: Resource[Any], namespace: str | None) -> str:
