@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -56,40 +57,54 @@ class Watch:
         self.closed = False
         self._request = request
         self._piece = piece
-        self._queue: asyncio.Queue[bytes | BaseException | None] = asyncio.Queue()
+        self._sent: deque[bytes | BaseException | None] = deque()
+        self._more = asyncio.Event()
 
     def send(self, kind: str, content: Mapping[str, Any]) -> None:
         """Tell one event."""
         self.send_bytes(json.dumps({"type": kind, "object": content}, separators=(",", ":")).encode() + b"\n")
 
     def send_bytes(self, told: bytes) -> None:
-        """Send bytes as they are, in pieces of the size asked for."""
-        size = self._piece or len(told)
-        for at in range(0, len(told), size):
-            self._queue.put_nowait(told[at : at + size])
+        """Send bytes as they are."""
+        self._put(told)
 
     def end(self) -> None:
         """Close it in good order, as the server does at its timeout."""
-        self._queue.put_nowait(None)
+        self._put(None)
 
     def cut(self) -> None:
         """Break the connection."""
-        self._queue.put_nowait(no_answer(self._request, "connection reset by peer"))
+        self._put(no_answer(self._request, "connection reset by peer"))
 
     async def read(self) -> bytes:
         """Whatever comes, to its end."""
         return b"".join([chunk async for chunk in self.chunks()])
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """What was sent."""
-        while (told := await self._queue.get()) is not None:
-            if isinstance(told, BaseException):
-                raise told
-            yield told
+        """What was sent, in pieces that know nothing of lines."""
+        while True:
+            while not self._sent:
+                self._more.clear()
+                await self._more.wait()
+            told = b""
+            while self._sent and isinstance(self._sent[0], bytes):
+                told += self._sent.popleft()  # type: ignore[operator]
+            size = self._piece or len(told)
+            for at in range(0, len(told), size or 1):
+                yield told[at : at + size]
+            if self._sent:
+                ending = self._sent.popleft()
+                if isinstance(ending, BaseException):
+                    raise ending
+                return
 
     def close(self) -> None:
         """The client has had enough."""
         self.closed = True
+
+    def _put(self, told: bytes | BaseException | None) -> None:
+        self._sent.append(told)
+        self._more.set()
 
 
 class Collection:
