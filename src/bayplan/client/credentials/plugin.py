@@ -52,7 +52,7 @@ class PluginCommand:
     label: str
     #: A path, or a name that is looked up in PATH.
     command: str
-    args: tuple[str, ...]
+    args: tuple[str, ...] = field(repr=False)
     #: Set on top of our own environment. Kept out of `repr`, like the arguments: some hold secrets there.
     env: Mapping[str, str] = field(repr=False)
     api_version: str
@@ -287,10 +287,9 @@ def _unusable(label: str, problem: str) -> CredentialsError:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """See to it that a plugin whose answer nobody waits for any more is gone."""
-    if process.returncode is not None:
-        return
-    with suppress(ProcessLookupError):
-        process.kill()
+    if process.returncode is None:
+        with suppress(ProcessLookupError):
+            process.kill()
     # What it has started in its turn may hold the pipe open; that is not waited for.
     transport: Any = process._transport  # type: ignore[attr-defined]  # noqa: SLF001 - asyncio offers no other way
     transport.close()
