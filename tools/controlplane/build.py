@@ -202,9 +202,7 @@ def find_go() -> Toolchain:
     """The Go on PATH, if it is one that go.mod accepts."""
     program = shutil.which("go")
     if program is None:
-        raise NoGo(
-            "Go is not on PATH; install it, or set KUBEBUILDER_ASSETS to a directory with the programs"
-        )
+        raise NoGo("Go is not on PATH; install it, or set KUBEBUILDER_ASSETS to a directory with the programs")
     wanted = re.search(r"^go (\S+)", (HERE / "go.mod").read_text(), re.MULTILINE)
     assert wanted is not None
     names = ("GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM64", "GOEXPERIMENT", "GOFLAGS", "GOPROXY")
@@ -218,15 +216,11 @@ def find_go() -> Toolchain:
         check=False,
     )
     if asked.returncode != 0:
-        raise NoGo(
-            f"this Go cannot build it ({last_line(asked.stderr)}); install Go {wanted.group(1)} or newer"
-        )
+        raise NoGo(f"this Go cannot build it ({last_line(asked.stderr)}); install Go {wanted.group(1)} or newer")
     settings = json.loads(asked.stdout)
     if numbers(settings["GOVERSION"]) < numbers(wanted.group(1)):
         have = settings["GOVERSION"].removeprefix("go")
-        raise NoGo(
-            f"Go {have} is too old for Kubernetes {kubernetes_version()}; install Go {wanted.group(1)} or newer"
-        )
+        raise NoGo(f"Go {have} is too old for Kubernetes {kubernetes_version()}; install Go {wanted.group(1)} or newer")
     return Toolchain(program, settings)
 
 
@@ -278,21 +272,23 @@ def run_go(toolchain: Toolchain, label: str, arguments: Sequence[str], directory
     """Run go to its end with a sign of life now and then; BuildFailed shows what it said."""
     words = Words()
     command = [toolchain.program, *arguments]
-    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
     began = time.monotonic()
     with subprocess.Popen(
-        command, cwd=directory, env=go_environment(), text=True, errors="replace", **streams
+        command,
+        cwd=directory,
+        env=go_environment(),
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
     ) as go:
         assert go.stderr is not None
         ear = threading.Thread(target=words.hear, args=(go.stderr,), daemon=True)
         ear.start()
         try:
             while not ended(go):
-                say(
-                    ", ".join(
-                        filter(None, [f"  {label}: {time.monotonic() - began:.0f} s", words.progress()])
-                    )
-                )
+                say(", ".join(filter(None, [f"  {label}: {time.monotonic() - began:.0f} s", words.progress()])))
         except BaseException:
             go.terminate()
             raise
@@ -366,11 +362,23 @@ def build_missing(toolchain: Toolchain, directory: Path) -> list[Built]:
 
 
 def write_receipt(toolchain: Toolchain, directory: Path, built: Sequence[Built]) -> None:
-    """What was built from what."""
+    """What was built from what, and how long each took when it was."""
     facts = summary(toolchain, built)
+    earlier = seconds_told(directory / RECEIPT)
+    for program in facts["programs"]:
+        if program["seconds"] is None:
+            program["seconds"] = earlier.get(program["name"])
     unfinished = directory / f".{RECEIPT}"
     unfinished.write_text(json.dumps(facts, indent=2) + "\n")
     unfinished.replace(directory / RECEIPT)
+
+
+def seconds_told(receipt: Path) -> dict[str, float | None]:
+    """What an earlier receipt says, if there is one that can be read."""
+    try:
+        return {program["name"]: program["seconds"] for program in json.loads(receipt.read_text())["programs"]}
+    except (OSError, ValueError, KeyError):
+        return {}
 
 
 def summary(toolchain: Toolchain, built: Sequence[Built]) -> dict[str, Any]:
@@ -405,9 +413,7 @@ def run() -> dict[str, Any]:
     except OSError as error:
         if error.errno == errno.ENOSPC:
             raise BuildFailed(f"{root}: the disk is full; free some space and run it again") from error
-        raise BuildFailed(
-            f"{root} cannot be used: {error}; set BAYPLAN_CACHE to a directory of yours"
-        ) from error
+        raise BuildFailed(f"{root} cannot be used: {error}; set BAYPLAN_CACHE to a directory of yours") from error
     if any(program.seconds is not None for program in built):
         say(f"all {len(built)} programs are there after {time.monotonic() - began:.0f} s")
     return {"directory": str(directory), **summary(toolchain, built)}
