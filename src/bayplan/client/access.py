@@ -21,7 +21,7 @@ class Authenticator(Protocol):
     async def headers(self) -> Mapping[str, str]:
         """Headers for the next request: cheap while nothing changed, fresh after a rotation or an expiry.
 
-        A header that occurs several times occurs under several spellings, as names do not heed case.
+        Where a header occurs several times, as `Impersonate-Group` does, this is a `multidict.CIMultiDict`.
         """
         ...
 

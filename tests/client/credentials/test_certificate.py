@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -21,9 +22,7 @@ if TYPE_CHECKING:
 KEY = ec.generate_private_key(ec.SECP256R1())
 
 #: Years on both sides of 2050, where X.509 changes from two digits to four.
-times = st.datetimes(datetime(1951, 1, 1), datetime(2150, 1, 1), timezones=st.just(UTC)).map(
-    lambda time: time.replace(microsecond=0)
-)
+times = st.integers(-599_000_000, 5_680_000_000).map(lambda seconds: datetime.fromtimestamp(seconds, UTC))
 names = st.text(st.characters(exclude_categories=["Cs", "Cc"]), min_size=1, max_size=16)
 
 
@@ -61,11 +60,11 @@ def test_a_file_without_a_certificate_is_refused(pem: bytes) -> None:
 
 @given(st.data())
 def test_a_damaged_certificate_is_refused_or_read_and_nothing_else_happens(data: st.DataObject) -> None:
-    pem = bytearray(encode([(NameOID.COMMON_NAME, "ann")], (datetime(2026, 1, 1), datetime(2027, 1, 1))))
+    pem = bytearray(
+        encode([(NameOID.COMMON_NAME, "ann")], (datetime(2026, 1, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)))
+    )
     body = pem.index(b"\n") + 1
     for _ in range(data.draw(st.integers(1, 5))):
         pem[data.draw(st.integers(body, body + 200))] = data.draw(st.sampled_from(b"ABCxyz019+/\n"))
-    try:
+    with suppress(ValueError):
         read_certificate(bytes(pem))
-    except ValueError:
-        pass

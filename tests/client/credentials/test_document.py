@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from bayplan.client.credentials.document import read_document
 from bayplan.errors import CredentialsError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def write(folder: Path, text: str) -> Path:
@@ -21,9 +24,8 @@ def test_a_value_that_is_wrong_is_named_with_file_line_and_path_and_never_quoted
     token = read_document(file).get("users").elements()[0].get("user").get("token")
     with pytest.raises(CredentialsError) as refused:
         token.text()
-    assert str(refused.value) == f"{file}, line 4, users[ann].user.token: must be text, and is a number; " + (
-        "put it into quotes"
-    )
+    where = f"{file}, line 4, users[ann].user.token"
+    assert str(refused.value) == f"{where}: must be text, and is a number; put it into quotes"
 
 
 def test_what_is_missing_reads_as_nothing_at_every_depth(tmp_path: Path) -> None:
@@ -95,7 +97,7 @@ def test_plain_keeps_the_order_and_the_types_of_json(tmp_path: Path) -> None:
     text = "a: {z: 1, y: [true, null, 'x', 1.5]}\n"
     plain = read_document(write(tmp_path, text)).plain()
     assert plain == {"a": {"z": 1, "y": [True, None, "x", 1.5]}}
-    assert list(plain["a"]) == ["z", "y"]  # type: ignore[index]
+    assert list(plain["a"]) == ["z", "y"]
 
 
 def test_nothing_of_the_content_is_in_the_repr(tmp_path: Path) -> None:

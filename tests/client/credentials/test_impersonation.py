@@ -17,29 +17,21 @@ if TYPE_CHECKING:
 
 
 def test_nobody_is_impersonated_unless_asked_for(user_entry: Callable[..., Place]) -> None:
-    assert impersonation(user_entry(token="x")) == {}
+    assert impersonation(user_entry(token="x")) == []
 
 
 def test_every_group_and_extra_value_gets_a_header_of_its_own(user_entry: Callable[..., Place]) -> None:
     groups = ["cooks", "captains", "a,b"]
     fields = {"as": "bob", "as-uid": "7", "as-groups": groups, "as-user-extra": {"example.com/Scope%": ["x", "y"]}}
-    headers = impersonation(user_entry(**fields))
-    told = sorted((name.lower(), value) for name, value in headers.items())
-    assert told == [
-        ("impersonate-extra-example.com%2fscope%25", "x"),
-        ("impersonate-extra-example.com%2fscope%25", "y"),
-        ("impersonate-group", "a,b"),
-        ("impersonate-group", "captains"),
-        ("impersonate-group", "cooks"),
-        ("impersonate-uid", "7"),
-        ("impersonate-user", "bob"),
+    assert impersonation(user_entry(**fields)) == [
+        ("Impersonate-User", "bob"),
+        ("Impersonate-Uid", "7"),
+        ("Impersonate-Group", "cooks"),
+        ("Impersonate-Group", "captains"),
+        ("Impersonate-Group", "a,b"),
+        ("Impersonate-Extra-example.com%2FScope%25", "x"),
+        ("Impersonate-Extra-example.com%2FScope%25", "y"),
     ]
-
-
-def test_a_person_in_hundreds_of_groups_loses_none(user_entry: Callable[..., Place]) -> None:
-    groups = [f"g{index}" for index in range(500)]
-    headers = impersonation(user_entry(**{"as": "bob", "as-groups": groups}))
-    assert {value for name, value in headers.items() if name.lower() == "impersonate-group"} == set(groups)
 
 
 @pytest.mark.parametrize("fields", [{"as-uid": "7"}, {"as-groups": ["x"]}, {"as-user-extra": {"x": ["y"]}}])
@@ -60,7 +52,8 @@ async def test_our_own_credentials_go_along_and_hear_of_a_refusal() -> None:
         def rejected(self) -> None:
             Ours.refusals += 1
 
-    acting = Impersonating(Ours({"Authorization": "Bearer x"}), {"Impersonate-User": "bob"})
-    assert await acting.headers() == {"Authorization": "Bearer x", "Impersonate-User": "bob"}
+    them = [("Impersonate-User", "bob"), ("Impersonate-Group", "cooks"), ("Impersonate-Group", "captains")]
+    acting = Impersonating(Ours({"Authorization": "Bearer x"}), them)
+    assert list((await acting.headers()).items()) == [("Authorization", "Bearer x"), *them]
     acting.rejected()
     assert Ours.refusals == 1

@@ -224,9 +224,7 @@ async def test_a_plugin_that_is_not_there_shows_its_hint_without_what_drives_ter
     played = play(command="no-such-plugin", installHint="install it\nby \x1b[1mname\x1b[0m")
     with pytest.raises(CredentialsError) as refused:
         await sent(played.build())
-    assert str(refused.value) == (
-        "exec plugin no-such-plugin of user ann was not found; install it by [1mname[0m"
-    )
+    assert str(refused.value) == ("exec plugin no-such-plugin of user ann was not found; install it by [1mname[0m")
 
 
 async def test_a_bare_name_is_looked_up_in_our_own_path(play: Callable[..., Played]) -> None:
@@ -284,7 +282,7 @@ async def test_a_request_that_is_given_up_ends_the_run_and_the_next_one_starts_a
     played.does("import time; time.sleep(60)")
     plugin = played.build()
     asking = asyncio.create_task(sent(plugin))
-    while not started:
+    while not started:  # noqa: ASYNC110 - there is nothing else to wait for
         await asyncio.sleep(0)
     asking.cancel()
     with pytest.raises(asyncio.CancelledError):

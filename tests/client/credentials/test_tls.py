@@ -6,6 +6,7 @@ import logging
 import os
 import ssl
 import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +17,6 @@ from bayplan.client.credentials.tls import CHECK_EVERY, TlsSettings
 from bayplan.errors import CredentialsError
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bayplan.testing.controlplane.certificates import Authority, KeyPair
 
 
@@ -62,7 +61,7 @@ def test_a_rotated_certificate_makes_a_new_context_at_the_next_look(authority: A
 
 
 def test_a_symbolic_link_that_is_swapped_counts_as_a_change(authority: Authority, tmp_path: Path) -> None:
-    """kubelet renews mounted secrets this way; the new file may be as old and as long as the former one."""
+    """So kubelet renews mounted secrets; the new file may be as old and as long as the former one."""
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "ca.crt").write_bytes(authority.file.read_bytes())
@@ -129,7 +128,7 @@ def test_an_inline_key_lives_in_a_private_file_and_only_for_a_moment(
     load = ssl.SSLContext.load_cert_chain
 
     def spy(context: ssl.SSLContext, certfile: str, *arguments: object, **options: object) -> None:
-        seen.append(os.stat(certfile).st_mode & 0o777)
+        seen.append(Path(certfile).stat().st_mode & 0o777)
         load(context, certfile, *arguments, **options)  # type: ignore[arg-type]
 
     monkeypatch.setattr(ssl.SSLContext, "load_cert_chain", spy)
@@ -184,7 +183,9 @@ def test_only_the_given_authority_is_trusted_and_without_pedantry(authority: Aut
     assert context.minimum_version is ssl.TLSVersion.TLSv1_2
 
 
-def test_without_an_authority_the_machines_own_are_trusted(authority: Authority, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_authority_the_machines_own_are_trusted(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("SSL_CERT_FILE", str(authority.file))
     assert {str(ca["subject"]) for ca in TlsSettings().context().get_ca_certs()} >= {
         str(ca["subject"]) for ca in TlsSettings(authority=Material("", file=authority.file)).context().get_ca_certs()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bayplan.client.access import ClusterAccess
 from bayplan.client.credentials.cluster import read_cluster
+from bayplan.client.credentials.document import Place
 from bayplan.client.credentials.kubeconfig import read_kubeconfig
 from bayplan.client.credentials.pod import SERVICE_ACCOUNT, this_pod
 from bayplan.client.credentials.tls import TlsSettings
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bayplan.client.credentials.certificate import Certificate
-    from bayplan.client.credentials.document import Place
     from bayplan.client.credentials.kubeconfig import Kubeconfig
 
 #: Names that an error lists before it stops.
@@ -71,8 +71,9 @@ def _load_context(
         raise context.complain("the context names no cluster", remedy="add `cluster: NAME`")
     wanted_by = f", which context {name} wants"
     cluster = read_cluster(_find(cluster_name, config.clusters, "cluster", wanted_by), cluster_name)
-    # A context without a user is nobody in particular; its own place then stands for an empty entry.
-    user = _find(user_name, config.users, "user", wanted_by) if user_name else context.get("user")
+    # A context without a user is nobody in particular.
+    nobody = Place(context.file, context.path, None, context.line)
+    user = _find(user_name, config.users, "user", wanted_by) if user_name else nobody
     identity = read_user(user, user_name, cluster, environ)
     tls = TlsSettings(authority=cluster.authority, insecure=cluster.insecure, pair=identity.pair)
     return ClusterAccess(
