@@ -167,9 +167,9 @@ def _scale_wide(number: int, dropped: int) -> int:
     what truncation leaves: -1.5 becomes 0. A factor beyond 10^18 is what amd64 makes of a float beyond int64.
     """
     if dropped <= 0:
-        factor = 10**-dropped if dropped >= -18 else INT64_MIN
+        factor = int(10**-dropped) if dropped >= -18 else INT64_MIN
         return _wrap_int64(_wrap_int64(number) * factor)
-    divisor = 10**dropped
+    divisor = int(10**dropped)
     if number < INT64_MAX and dropped < 19:
         kept = _wrap_int64(number)
         quotient = kept // divisor if kept >= 0 else -(-kept // divisor)

@@ -33,9 +33,7 @@ class Resource(Generic[T_co]):
         """`pods`, `deployments.apps`: how kubectl and RBAC name it."""
         return f"{self.plural}.{self.group}" if self.group else self.plural
 
-    def path(
-        self, *, namespace: str | None = None, name: str | None = None, subresource: str | None = None
-    ) -> str:
+    def path(self, *, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         """The URL path of the collection, of one object in it, or of an object's subresource.
 
         Without a namespace it is the collection across all of them.
