@@ -40,10 +40,10 @@ class LeaseServer:
         self.requests: list[Request] = []
         #: For the next requests: an answer, an error, "hang", "lose the answer", or None for all well.
         self.faults: list[Fault] = []
+        #: Seconds that each answer takes.
+        self.delay = 0.0
         #: While true, nothing is answered.
         self.hangs = False
-        #: Called when something was written.
-        self.on_write: Callable[[], None] = lambda: None
 
     @property
     def spec(self) -> dict[str, Any]:
@@ -59,7 +59,6 @@ class LeaseServer:
         uid = (self.document or {"metadata": {"uid": f"uid-{self.version}"}})["metadata"]["uid"]
         metadata = document["metadata"] | {"uid": uid, "resourceVersion": str(self.version)}
         self.document = {**document, "metadata": metadata}
-        self.on_write()
         return self.document
 
     def edit(self, **spec: Any) -> None:
@@ -76,6 +75,7 @@ class LeaseServer:
         if isinstance(fault, Reply):
             return fault
         reply = self.answer(request)
+        await asyncio.sleep(self.delay)
         if fault == "lose the answer":
             raise no_answer(request, "connection reset by peer")
         return reply
@@ -344,6 +344,16 @@ async def test_a_server_that_hangs_costs_the_leadership_before_another_can_begin
     with pytest.raises(LeadershipLost, match=r"not renewed for 10\.0 s"):
         await lead(candidate(server), lambda term: vars(server).update(hangs=True))
     assert time() == pytest.approx(10, abs=0.01)
+
+
+@virtual_time
+async def test_what_counts_is_when_a_renewal_was_sent_and_not_when_its_answer_came() -> None:
+    server = LeaseServer()
+    async with candidate(server).leading() as term:
+        server.delay = 4.0
+        await asyncio.sleep(6.5)
+        assert len(server.requests) == 3
+        assert term.remaining == pytest.approx(10 - 4.5, abs=0.01)
 
 
 @virtual_time
