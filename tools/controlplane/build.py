@@ -283,10 +283,10 @@ def run_go(toolchain: Toolchain, label: str, arguments: Sequence[str], directory
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
     ) as go:
-        assert go.stderr is not None
-        ear = threading.Thread(target=words.hear, args=(go.stderr,), daemon=True)
-        ear.start()
         try:
+            assert go.stderr is not None
+            ear = threading.Thread(target=words.hear, args=(go.stderr,), daemon=True)
+            ear.start()
             while not ended(go):
                 say(", ".join(filter(None, [f"  {label}: {time.monotonic() - began:.0f} s", words.progress()])))
         except BaseException:
