@@ -35,7 +35,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bayplan.client.lease import LeaseLock, LeaseSpec, micro_time
+from bayplan.client.lease import LeaseLock, micro_time
 from bayplan.client.term import Clocks, Term
 from bayplan.errors import (
     BayplanError,
@@ -46,12 +46,13 @@ from bayplan.errors import (
     OutcomeUnknown,
     UsageError,
 )
+from bayplan.objects.housekeeping import LeaseSpec
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bayplan.client.api import Client
-    from bayplan.client.lease import Lease
+    from bayplan.client.lease import LeaseVersion
     from bayplan.client.term import Moment
 
 _log = logging.getLogger(__name__)
@@ -127,7 +128,7 @@ class Election:
         self._term: Term | None = None
         self._running = False
         #: The newest version that we know of, and whether it is certainly the one that a write of ours left.
-        self._lease: Lease | None = None
+        self._lease: LeaseVersion | None = None
         self._certain = False
         #: What somebody last wrote, and when we first saw it.
         self._seen = LeaseSpec()
@@ -141,7 +142,7 @@ class Election:
     @property
     def holder(self) -> str:
         """Who leads, as far as we have seen; empty when nobody does, or before the first look."""
-        return self._seen.holder
+        return self._seen.holder_identity or ""
 
     @property
     def is_leader(self) -> bool:
@@ -285,7 +286,7 @@ class Election:
                 return None
         return await self._write(lease, term)
 
-    async def _write(self, lease: Lease | None, term: Term | None) -> Moment:
+    async def _write(self, lease: LeaseVersion | None, term: Term | None) -> Moment:
         sent = self._clocks.read()
         stamp = micro_time(sent.wall)
         spec = self._claim(lease, stamp, again=term is not None)
@@ -303,7 +304,7 @@ class Election:
         self._see(self._lease.spec)
         return sent
 
-    def _claim(self, lease: Lease | None, now: str, *, again: bool) -> LeaseSpec:
+    def _claim(self, lease: LeaseVersion | None, now: str, *, again: bool) -> LeaseSpec:
         """What to write: a renewal keeps the time since when we lead; a change of hands is counted."""
         before = self._seen if lease is None else lease.spec
         # A lease that was deleted under us is made anew as it was.
@@ -352,7 +353,7 @@ class Election:
         return limit if term is None else min(limit, term.remaining)
 
     def _is_ours(self, spec: LeaseSpec) -> bool:
-        return spec.holder == self.identity and spec.renew_time in self._stamps
+        return spec.holder_identity == self.identity and spec.renew_time in self._stamps
 
     def _runs_out_at(self) -> float:
         """When the lease that we have seen can be taken, on our clock."""
@@ -364,9 +365,9 @@ class Election:
     def _see(self, spec: LeaseSpec) -> None:
         if spec == self._seen:
             return
-        if spec.holder != self._seen.holder:
-            _log.info("%s: the leader is now %s", self._lock, spec.holder or "nobody")
-        elif spec.holder == self.identity and not self._is_ours(spec):
+        if spec.holder_identity != self._seen.holder_identity:
+            _log.info("%s: the leader is now %s", self._lock, spec.holder_identity or "nobody")
+        elif spec.holder_identity == self.identity and not self._is_ours(spec):
             _log.error("%s: another process goes by our identity %s", self._lock, self.identity)
         self._seen = spec
         self._seen_at = self._clocks.elapsed()

@@ -13,54 +13,31 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from bayplan.client.api import NO_PATIENCE
-from bayplan.errors import NotFound, ProtocolError
+from bayplan.client.codec import decode_object, encode
+from bayplan.errors import NotFound
+from bayplan.objects.housekeeping import LEASES, Lease
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bayplan.client.api import Client
+    from bayplan.objects.housekeeping import LeaseSpec
 
-_API_VERSION = "coordination.k8s.io/v1"
-
-
-class LeaseSpec(msgspec.Struct, frozen=True, rename="camel"):
-    """Who holds the lease, and for how long after the last change that one has seen of it."""
-
-    holder_identity: str | None = None
-    lease_duration_seconds: int | None = None
-    acquire_time: str | None = None
-    renew_time: str | None = None
-    lease_transitions: int | None = None
-
-    @property
-    def holder(self) -> str:
-        """The holder's identity; empty when nobody holds the lease."""
-        return self.holder_identity or ""
-
-
-class _Readable(msgspec.Struct):
-    metadata: dict[str, Any]
-    spec: LeaseSpec = LeaseSpec()
-
-
-_read = msgspec.json.Decoder(_Readable).decode
 _whole = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 @dataclass(frozen=True, slots=True)
-class Lease:
+class LeaseVersion:
     """One version of the lease."""
 
     document: Mapping[str, Any]
     spec: LeaseSpec
 
     @classmethod
-    def decode(cls, body: bytes) -> Lease:
+    def decode(cls, body: bytes) -> LeaseVersion:
         """From the API server's JSON."""
-        try:
-            return cls(_whole(body), _read(body).spec)
-        except msgspec.MsgspecError as error:
-            raise ProtocolError(f"the lease cannot be read: {error}") from error
+        lease = decode_object(Lease, body, "the lease")
+        return cls(_whole(body), lease.spec)
 
     def encode_with(self, spec: LeaseSpec) -> bytes:
         """The object with another spec in it; the server refuses it unless this version is still the newest."""
@@ -75,31 +52,31 @@ class LeaseLock:
         self._client = client
         self._namespace = namespace
         self._name = name
-        self._collection = f"/apis/{_API_VERSION}/namespaces/{namespace}/leases"
-        self._path = f"{self._collection}/{name}"
+        self._collection = LEASES.path(namespace=namespace)
+        self._path = LEASES.path(namespace=namespace, name=name)
 
     def __str__(self) -> str:
         return f"{self._namespace}/{self._name}"
 
-    async def get(self, *, timeout: float) -> Lease | None:
+    async def get(self, *, timeout: float) -> LeaseVersion | None:
         """The lease as it is; None when there is none."""
         try:
-            return Lease.decode(await self._client.raw("GET", self._path, timeout=timeout, patience=NO_PATIENCE))
+            return LeaseVersion.decode(await self._client.raw("GET", self._path, timeout=timeout, patience=NO_PATIENCE))
         except NotFound:
             return None
 
-    async def create(self, spec: LeaseSpec, *, timeout: float) -> Lease:
+    async def create(self, spec: LeaseSpec, *, timeout: float) -> LeaseVersion:
         """Make it; `AlreadyExists` when another was faster."""
         metadata = {"name": self._name, "namespace": self._namespace}
-        document = {"apiVersion": _API_VERSION, "kind": "Lease", "metadata": metadata, "spec": spec}
-        return await self._write("POST", self._collection, msgspec.json.encode(document), timeout)
+        body = encode(LEASES, {"metadata": metadata, "spec": spec})
+        return await self._write("POST", self._collection, body, timeout)
 
-    async def update(self, lease: Lease, spec: LeaseSpec, *, timeout: float) -> Lease:
+    async def update(self, lease: LeaseVersion, spec: LeaseSpec, *, timeout: float) -> LeaseVersion:
         """Replace this version of it; `Conflict` when it has moved on."""
         return await self._write("PUT", self._path, lease.encode_with(spec), timeout)
 
-    async def _write(self, method: str, path: str, body: bytes, timeout: float) -> Lease:
-        return Lease.decode(await self._client.raw(method, path, body, timeout=timeout, patience=NO_PATIENCE))
+    async def _write(self, method: str, path: str, body: bytes, timeout: float) -> LeaseVersion:
+        return LeaseVersion.decode(await self._client.raw(method, path, body, timeout=timeout, patience=NO_PATIENCE))
 
 
 def micro_time(seconds: float) -> str:
