@@ -166,6 +166,8 @@ def _scale_wide(number: int, dropped: int) -> int:
     It wraps around where it does not fit, and a negative number within int64 is rounded one towards plus infinity of
     what truncation leaves: -1.5 becomes 0. A factor beyond 10^18 is what amd64 makes of a float beyond int64.
     """
+    if not number:  # its scale may be anything
+        return 0
     if dropped <= 0:
         factor = int(10**-dropped) if dropped >= -18 else INT64_MIN
         return _wrap_int64(_wrap_int64(number) * factor)

@@ -43,6 +43,7 @@ class Oracle:
     def __init__(self, process: subprocess.Popen[bytes], patience: float) -> None:
         self._process = process
         self._patience = patience
+        self._late = False
 
     @classmethod
     @contextmanager
@@ -71,7 +72,7 @@ class Oracle:
         """
         lines = b"".join(msgspec.json.encode(question) + b"\n" for question in questions)
         writer = threading.Thread(target=self._write, args=(lines,), daemon=True)
-        watchdog = threading.Timer(self._patience, self._process.kill)
+        watchdog = threading.Timer(self._patience, self._lose_patience)
         watchdog.daemon = True
         writer.start()
         watchdog.start()
@@ -100,15 +101,19 @@ class Oracle:
         _quietly(lambda: stdin.write(lines))
         _quietly(stdin.flush)
 
+    def _lose_patience(self) -> None:
+        self._late = True
+        self._process.kill()  # which ends the read that waits
+
     def _read_line(self) -> bytes:
         stdout = _pipe(self._process.stdout)
         line = b"" if stdout.closed else stdout.readline()
-        if not line.endswith(b"\n"):
-            raise EnvironmentFault(
-                f"the oracle gave no answer within {self._patience:g} s, or has ended",
-                remedy="read what it wrote to stderr, or build it again with `make controlplane`",
-            )
-        return line
+        if line.endswith(b"\n"):
+            return line
+        what = f"did not answer within {self._patience:g} s" if self._late else "ended before it had answered"
+        raise EnvironmentFault(
+            f"the oracle {what}", remedy="see what it wrote to stderr, and build it again with `make controlplane`"
+        )
 
 
 def _read(question: Mapping[str, Any], line: bytes) -> Answer:
