@@ -65,7 +65,9 @@ def client_certificate(access: ClusterAccess) -> Certificate | None:
 def _load_context(
     config: Kubeconfig, name: str, namespace: str | None, fallback: str, environ: Mapping[str, str]
 ) -> ClusterAccess:
-    context = _find(name, config.contexts, "context", f"in {config.source}" if config.files else _missing(config))
+    context = _find(
+        name, config.contexts, "context", f" in {config.source}" if config.files else f", since {_missing(config)}"
+    )
     cluster_name, user_name = context.get("cluster").text(), context.get("user").text()
     if not cluster_name:
         raise context.complain("the context names no cluster", remedy="add `cluster: NAME`")
@@ -92,8 +94,7 @@ def _load_context(
 
 def _find(name: str, among: Mapping[str, Place], kind: str, where: str) -> Place:
     if name not in among:
-        separator = "" if where.startswith(",") else " "
-        raise CredentialsError(f"there is no {kind} {name}{separator}{where}", remedy=_choice(kind, among))
+        raise CredentialsError(f"there is no {kind} {name}{where}", remedy=_choice(kind, among))
     return among[name]
 
 
@@ -115,13 +116,13 @@ def _nothing_chosen(config: Kubeconfig, environ: Mapping[str, str], service_acco
         else "KUBERNETES_SERVICE_HOST is not set"
     )
     return CredentialsError(
-        f"there is no cluster to talk to: {looked}, and this is not a pod with a service account ({pod})",
+        f"there is no cluster to talk to, since {looked} and this is not a pod with a service account ({pod})",
         remedy="name a kubeconfig with --kubeconfig or KUBECONFIG",
     )
 
 
 def _missing(config: Kubeconfig) -> str:
     if not config.missing:
-        return "since neither KUBECONFIG nor HOME is set"
+        return "neither KUBECONFIG nor HOME is set"
     listed = " and ".join(map(str, config.missing))
-    return f"since {listed} {'do' if len(config.missing) > 1 else 'does'} not exist"
+    return f"{listed} {'do' if len(config.missing) > 1 else 'does'} not exist"
