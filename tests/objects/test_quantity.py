@@ -74,9 +74,7 @@ def test_values_are_rounded_away_from_zero(text: str) -> None:
 
 
 @given(
-    st.builds(
-        "-{}.{}{}".format, st.integers(1, 8000), st.integers(1, 10**6), st.sampled_from(["Ki", "Mi", "n", "e-9"])
-    )
+    st.builds("-{}.{}{}".format, st.integers(1, 8000), st.integers(1, 10**6), st.sampled_from(["Ki", "Mi", "n", "e-9"]))
 )
 def test_negative_wide_ones_are_truncated_and_then_raised_by_one(text: str) -> None:
     quantity = parse_quantity(text)

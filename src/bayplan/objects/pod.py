@@ -263,7 +263,7 @@ class Pod(Wire, frozen=True):
         return self.metadata.deletion_timestamp is not None
 
 
-class BindingTarget(Wire, frozen=True):
+class BindingTarget(Wire, frozen=True, omit_defaults=False):
     """The node that a pod is bound to."""
 
     name: str
@@ -271,8 +271,8 @@ class BindingTarget(Wire, frozen=True):
     api_version: str = "v1"
 
 
-class Binding(Wire, frozen=True):
-    """What is posted to a pod's `binding` subresource to place it."""
+class Binding(Wire, frozen=True, omit_defaults=False):
+    """What is posted to a pod's `binding` subresource to place it. It says its kind, which is not the pod's."""
 
     metadata: ObjectMeta
     target: BindingTarget
