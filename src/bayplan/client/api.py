@@ -146,6 +146,7 @@ class Client:
         labels: str = "",
         fields: str = "",
         limit: int = PAGE,
+        timeout: float | None = None,
         patience: Patience | None = None,
     ) -> AsyncGenerator[Page[T], None]:
         """A collection page by page; every page is of the same moment, whatever changes meanwhile.
@@ -156,7 +157,7 @@ class Client:
         more: str | None = None
         while more is None or more:
             query = {"labelSelector": labels, "fieldSelector": fields, "limit": limit or None, "continue": more}
-            body = await self.raw("GET", path, query=query, patience=patience)
+            body = await self.raw("GET", path, query=query, timeout=timeout, patience=patience)
             page = decode_page(resource.type, body, f"GET {path}")
             yield page
             more = page.metadata.continue_

@@ -223,7 +223,7 @@ class Reflector(Generic[T]):
         """
         if not version.isdecimal():
             return False
-        async with aclosing(self._pages(limit=1)) as pages:
+        async with aclosing(self._pages(limit=1, timeout=self._rhythm.answer)) as pages:
             there = (await anext(pages)).metadata.resource_version
         return there.isdecimal() and int(there) < int(version)
 
@@ -251,13 +251,14 @@ class Reflector(Generic[T]):
         self._synced.set()
         return version
 
-    def _pages(self, limit: int) -> AsyncGenerator[Page[T], None]:
+    def _pages(self, limit: int, timeout: float | None = None) -> AsyncGenerator[Page[T], None]:
         return self._client.pages(
             self._resource,
             namespace=self._namespace,
             labels=self._labels,
             fields=self._fields,
             limit=limit,
+            timeout=timeout,
             patience=NO_PATIENCE,
         )
 

@@ -114,7 +114,7 @@ class FaultProxy:
         for link in self._links:
             link.abort()
             # It may be waiting at a gate, or for a server that does not accept.
-            link.task.cancel()
+            link.cancel()
 
     def refuse(self) -> None:
         """Refuse new connections, as a machine does on which nothing listens. Open ones live on."""
@@ -179,9 +179,13 @@ class FaultProxy:
                 pumps.create_task(self._pump(link, "up", reader, link.server))
                 pumps.create_task(self._pump(link, "down", upstream, writer))
             link.close()
-        except* (OSError, _Cut) as group:
+        except (OSError, ExceptionGroup) as error:
             # One side was reset, or was never there: the other one is to see that too.
-            link.close() if group.subgroup(_Cut) else link.abort()
+            link.close() if _is_cut(error) else link.abort()
+        except asyncio.CancelledError:
+            # asyncio logs the end of a connection's task by cancellation as an error. A reset is none.
+            if not link.cancelled:
+                raise
         finally:
             link.close()
             self._links.discard(link)
@@ -235,6 +239,10 @@ class _Cut(Exception):
     """The ordered number of bytes has passed."""
 
 
+def _is_cut(error: Exception) -> bool:
+    return isinstance(error, ExceptionGroup) and error.subgroup(_Cut) is not None
+
+
 class _Link:
     """One connection, with both of its sockets."""
 
@@ -244,6 +252,12 @@ class _Link:
         self.server: asyncio.StreamWriter | None = None
         #: A byte of it was swallowed, or an end kept back: what follows must not pass either.
         self.lost = False
+        self.cancelled = False
+
+    def cancel(self) -> None:
+        """End its task, which may be waiting for anything."""
+        self.cancelled = True
+        self.task.cancel()
 
     def abort(self) -> None:
         """RST to both sides."""

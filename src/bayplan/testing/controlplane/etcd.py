@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+import shutil
 from http.client import HTTPException
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from bayplan.testing.controlplane.daemons import Daemon
@@ -26,11 +28,13 @@ class Etcd:
 
     def __init__(self, binaries: Binaries, directory: Path, log: Path, flags: tuple[str, ...]) -> None:
         directory.mkdir(mode=0o700)
+        self._data = directory / "data"
+        self._backups = count(1)
         self._socket = directory / _CLIENT
         command = [
             str(binaries.path("etcd")),
             "--name=default",
-            f"--data-dir={directory / 'data'}",
+            f"--data-dir={self._data}",
             "--unsafe-no-fsync",
             f"--listen-client-urls=unix://{_CLIENT}",
             f"--advertise-client-urls=unix://{_CLIENT}",
@@ -50,6 +54,19 @@ class Etcd:
         """Start it, and wait until it serves."""
         self.daemon.start()
         self.daemon.wait_until(self._ready, timeout)
+
+    def back_up(self) -> Path:
+        """Copy what it holds, while it does not run."""
+        assert self.daemon.pid is None, "a running etcd cannot be copied"
+        backup = self._data.with_name(f"backup-{next(self._backups)}")
+        shutil.copytree(self._data, backup)
+        return backup
+
+    def restore(self, backup: Path) -> None:
+        """Go back to what a copy holds, while it does not run."""
+        assert self.daemon.pid is None, "a running etcd cannot be restored"
+        shutil.rmtree(self._data)
+        shutil.copytree(backup, self._data)
 
     def compact(self) -> int:
         """Forget every revision before this moment's; gives the first that is still known.

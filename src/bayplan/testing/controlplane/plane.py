@@ -7,7 +7,7 @@ import tempfile
 import time
 from http import HTTPStatus
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from bayplan.errors import UsageError
 from bayplan.testing.controlplane.binaries import find_binaries
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from bayplan.testing.controlplane.certificates import KeyPair
+
+T = TypeVar("T")
 
 _POLL_SECONDS = 0.02
 
@@ -233,6 +235,22 @@ class ControlPlane:
         revision = self.etcd.compact()
         self.apiserver.restart()
         return revision
+
+    def back_up(self) -> Path:
+        """Copy everything that is stored. The API server is restarted, since the store stands still meanwhile."""
+        return self._with_store_at_rest(self.etcd.back_up)
+
+    def restore(self, backup: Path) -> None:
+        """Go back to a backup: objects and versions are those of that moment, as after a disaster."""
+        self._with_store_at_rest(lambda: self.etcd.restore(backup))
+
+    def _with_store_at_rest(self, act: Callable[[], T]) -> T:
+        self.apiserver.kill()
+        self.etcd.daemon.kill()
+        result = act()
+        self.etcd.start(self.config.start_timeout)
+        self.apiserver.start()
+        return result
 
     def __enter__(self) -> Self:
         return self.start()
