@@ -10,11 +10,12 @@ import http.client
 import json
 import socket
 import ssl
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from bayplan.testing.controlplane.certificates import KeyPair
@@ -25,10 +26,12 @@ _TIMEOUT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An HTTP answer: the status, and the body decoded when it is JSON."""
+    """An HTTP answer: the status, the body decoded when it is JSON, and the headers."""
 
     status: int
     body: Any
+    #: By name in lower case.
+    headers: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def ok(self) -> bool:
@@ -62,6 +65,19 @@ def ask_https(
     return _exchange(connection, method, path, body, media_type, token)
 
 
+def begin_upload(port: int, path: str, *, authority: Path, client: KeyPair) -> ssl.SSLSocket:
+    """Send the head of a POST and none of its body, which the server then waits for as long as it has patience."""
+    plain = socket.create_connection(("127.0.0.1", port), timeout=_TIMEOUT_SECONDS)
+    try:
+        secured = _context(authority, client).wrap_socket(plain, server_hostname="127.0.0.1")
+    except BaseException:
+        plain.close()
+        raise
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+    secured.sendall(head.encode())
+    return secured
+
+
 def ask_socket(socket_file: Path, path: str, body: object) -> Answer:
     """One POST over a Unix socket, for etcd's JSON gateway."""
     return _exchange(_UnixConnection(socket_file), "POST", path, body, "application/json")
@@ -84,7 +100,8 @@ def _exchange(
         response = connection.getresponse()
         raw = response.read()
         is_json = response.headers.get_content_type() == "application/json"
-        return Answer(response.status, json.loads(raw) if is_json and raw else raw.decode(errors="replace"))
+        body = json.loads(raw) if is_json and raw else raw.decode(errors="replace")
+        return Answer(response.status, body, {name.lower(): value for name, value in response.getheaders()})
     finally:
         connection.close()
 
