@@ -14,7 +14,6 @@ class NodeSpec(Wire, frozen=True):
 
     unschedulable: bool = False
     taints: tuple[Taint, ...] = ()
-    provider_id: str = ""
 
 
 class ContainerImage(NullableWire, frozen=True):

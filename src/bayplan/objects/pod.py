@@ -8,7 +8,7 @@ from bayplan.objects.resource import Resource
 from bayplan.objects.selection import LabelSelector, NodeSelector, NodeSelectorTerm
 from bayplan.objects.storage import PersistentVolumeClaimSpec
 from bayplan.objects.taints import Toleration
-from bayplan.objects.volumes import VolumeSources
+from bayplan.objects.volumes import AzureFile, Csi, VolumeSources
 from bayplan.objects.wire import Wire
 
 
@@ -149,6 +149,8 @@ class Volume(VolumeSources, frozen=True):
     """A volume of a pod."""
 
     name: str = ""
+    csi: Csi | None = None
+    azure_file: AzureFile | None = None
     persistent_volume_claim: PersistentVolumeClaimSource | None = None
     ephemeral: EphemeralVolume | None = None
     image: ImageVolume | None = None
@@ -261,23 +263,6 @@ class Pod(Wire, frozen=True):
     def is_terminating(self) -> bool:
         """Whether it has been told to end."""
         return self.metadata.deletion_timestamp is not None
-
-
-class BindingTarget(Wire, frozen=True, omit_defaults=False):
-    """The node that a pod is bound to."""
-
-    name: str
-    kind: str = "Node"
-    api_version: str = "v1"
-
-
-class Binding(Wire, frozen=True, omit_defaults=False):
-    """What is posted to a pod's `binding` subresource to place it. It says its kind, which is not the pod's."""
-
-    metadata: ObjectMeta
-    target: BindingTarget
-    api_version: str = "v1"
-    kind: str = "Binding"
 
 
 PODS = Resource("", "v1", "pods", "Pod", namespaced=True, type=Pod)

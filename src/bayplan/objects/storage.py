@@ -8,7 +8,7 @@ from bayplan.objects.meta import ObjectMeta, ObjectReference
 from bayplan.objects.quantity_text import WireQuantity
 from bayplan.objects.resource import Resource
 from bayplan.objects.selection import LabelSelector, NodeSelector
-from bayplan.objects.volumes import VolumeResources, VolumeSources
+from bayplan.objects.volumes import PersistentAzureFile, PersistentCsi, VolumeResources, VolumeSources
 from bayplan.objects.wire import NullableStrings, NullableWire, Wire
 
 
@@ -21,6 +21,8 @@ class VolumeNodeAffinity(Wire, frozen=True):
 class PersistentVolumeSpec(VolumeSources, frozen=True):
     """A volume: what it is, how large, and for whom."""
 
+    csi: PersistentCsi | None = None
+    azure_file: PersistentAzureFile | None = None
     capacity: dict[str, WireQuantity] = msgspec.field(default_factory=dict)
     access_modes: tuple[str, ...] = ()
     claim_ref: ObjectReference | None = None

@@ -31,10 +31,15 @@ class AzureDisk(Wire, frozen=True):
 
 
 class AzureFile(Wire, frozen=True):
-    """A file share of Azure's."""
+    """A file share of Azure's; its secret is in the pod's namespace."""
 
     secret_name: str = ""
     share_name: str = ""
+
+
+class PersistentAzureFile(AzureFile, frozen=True):
+    """A file share of Azure's, with a secret from anywhere."""
+
     secret_namespace: str | None = None
 
 
@@ -75,26 +80,32 @@ class Rbd(Wire, frozen=True):
 
 
 class Csi(Wire, frozen=True):
-    """A volume of a CSI driver. One that stands in a pod itself has no handle."""
+    """A volume that a CSI driver makes for one pod, and that ends with it."""
 
     driver: str = ""
-    volume_handle: str = ""
     read_only: bool | None = None
 
 
+class PersistentCsi(Csi, frozen=True):
+    """A volume that a CSI driver knows by its handle."""
+
+    volume_handle: str = ""
+
+
 class VolumeSources(Wire, frozen=True):
-    """Where a volume's bytes are: at most one is set. In-tree kinds count as those of the CSI driver they moved to."""
+    """Where a volume's bytes are: at most one is set. In-tree kinds count as those of the CSI driver they moved to.
+
+    Pods and PersistentVolumes add what they write differently.
+    """
 
     gce_persistent_disk: GcePersistentDisk | None = None
     aws_elastic_block_store: AwsElasticBlockStore | None = None
     azure_disk: AzureDisk | None = None
-    azure_file: AzureFile | None = None
     cinder: Cinder | None = None
     vsphere_volume: VsphereVolume | None = None
     portworx_volume: PortworxVolume | None = None
     iscsi: Iscsi | None = None
     rbd: Rbd | None = None
-    csi: Csi | None = None
 
 
 class VolumeResources(Wire, frozen=True):
