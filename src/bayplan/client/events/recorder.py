@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import re
 import socket
 import time
@@ -171,6 +172,8 @@ class EventRecorder:
 
     async def drain(self, timeout: float) -> int:
         """Wait until everything is told, the counts of all series included; how many events are left untold."""
+        # A `run` that has just been made a task has begun after this.
+        await asyncio.sleep(0)
         self._outbox.tell_all()
         self._wake(self._limits.in_flight)
         try:
@@ -309,7 +312,7 @@ class TokenBucket:
         self._apart = 1.0 / rate
         self._burst = (burst - 1) / rate
         #: When the next one would go if all went evenly.
-        self._next = 0.0
+        self._next = -math.inf
 
     def take(self, now: float) -> float:
         """Seconds to wait before going; the place is taken."""
