@@ -90,7 +90,9 @@ def _run(arguments: list[str], *, debug: bool) -> int:
 def _wrong_use(error: click.ClickException) -> int:
     context = getattr(error, "ctx", None)
     path = context.command_path if context else "bayplan"
-    _complain(f"{error.format_message().rstrip('.')}; see {path} --help")
+    # click spreads some of its messages over lines; an error is one sentence.
+    message = " ".join(error.format_message().split()).rstrip(".")
+    _complain(f"{message}; see {path} --help")
     return WRONG_USE
 
 

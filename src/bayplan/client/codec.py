@@ -55,8 +55,8 @@ class Page(Generic[T]):
         self.unreadable = unreadable
 
 
-class _Bare(msgspec.Struct):
-    """An object of which only the metadata is wanted; the last resort for one that cannot be read."""
+class PartialObject(msgspec.Struct, frozen=True):
+    """An object of any kind, of which only the metadata is wanted; the last resort too for one that cannot be read."""
 
     metadata: ObjectMeta = ObjectMeta()
 
@@ -155,7 +155,7 @@ def _read(form: type[T], raw: msgspec.Raw, what: str) -> T | Unreadable:
     except msgspec.MsgspecError as error:
         problem = str(error)
     try:
-        return Unreadable(decoder_for(_Bare).decode(raw).metadata, problem)
+        return Unreadable(decoder_for(PartialObject).decode(raw).metadata, problem)
     except msgspec.MsgspecError as error:
         raise ProtocolError(f"{what}: an object without readable metadata: {error}") from error
 
