@@ -62,6 +62,10 @@ async def test_user_name_and_password_are_sent(read: Callable[..., Identity]) ->
     assert ann.credentials == "user name and password"
 
 
+async def test_a_password_without_a_name_is_nobodys(read: Callable[..., Identity]) -> None:
+    assert await read(password="s3cret").auth.headers() == {}
+
+
 def test_a_client_certificate_goes_with_a_token(read: Callable[..., Identity]) -> None:
     assert read(**PAIR).credentials == "client certificate"
     both = read(**PAIR, token="x")

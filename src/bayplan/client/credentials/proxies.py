@@ -6,17 +6,20 @@ loopback addresses through the proxy.
 
 from __future__ import annotations
 
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from ipaddress import IPv4Address
+    from ipaddress import IPv4Address, IPv4Network
 
     _Address = IPv4Address | IPv6Address
 
 _PORTS = {"http": 80, "https": 443}
+
+#: Bits before the IPv4 address in an IPv6 address that maps one; Go takes such a one for what it maps.
+_MAPPED = 96
 
 
 def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str | None:
@@ -44,8 +47,8 @@ def _wants_proxy(host: str, port: str, exceptions: str) -> bool:
 
 def _matches(entry: str, host: str, port: str, address: _Address | None) -> bool:
     """Whether one entry of NO_PROXY means this host: a network, an address or a domain, maybe with a port."""
-    if "/" in entry and _is_network(entry):
-        return address is not None and address in ip_network(entry, strict=False)
+    if (network := _network(entry)) is not None:
+        return address is not None and address in network
     name, entry_port = _split_port(entry)
     if not name or entry_port not in {"", port}:
         return False
@@ -71,13 +74,17 @@ def _address(text: str) -> _Address | None:
     return mapped or address
 
 
-def _is_network(entry: str) -> bool:
+def _network(text: str) -> IPv4Network | IPv6Network | None:
+    _, _, length = text.partition("/")
     # Python also takes a netmask where Go wants the length of the prefix.
+    if not length.isdecimal():
+        return None
     try:
-        ip_network(entry, strict=False)
+        network = ip_network(text, strict=False)
     except ValueError:
-        return False
-    return entry.rpartition("/")[2].isdecimal()
+        return None
+    mapped = network.network_address.ipv4_mapped if isinstance(network, IPv6Network) else None
+    return ip_network(f"{mapped}/{network.prefixlen - _MAPPED}") if mapped else network
 
 
 def _split_port(entry: str) -> tuple[str, str]:

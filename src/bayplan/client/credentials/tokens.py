@@ -76,5 +76,5 @@ class TokenFile:
 
     def _complain(self, trouble: str) -> None:
         if trouble != self._trouble:
-            _log.warning("the token read before stays in use: %s", trouble)
+            _log.warning("the token known so far stays in use: %s", trouble)
         self._trouble = trouble

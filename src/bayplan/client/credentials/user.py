@@ -37,12 +37,10 @@ class Identity:
 
 def read_user(entry: Place, name: str, cluster: Cluster, environ: Mapping[str, str]) -> Identity:
     """Read the entry of this name; an empty one is nobody in particular."""
-    identity = (
-        _read_identity(entry, name, cluster, environ)
-        if cluster.uses_tls
+    identity = _read_identity(entry, name, cluster, environ)
+    if not cluster.uses_tls:
         # kubectl sends no secret over plain HTTP, and neither do we.
-        else Identity("none, since the server does not speak TLS", StaticHeaders(), _no_pair)
-    )
+        identity = Identity("none, since the server does not speak TLS", StaticHeaders(), _no_pair)
     if them := impersonation(entry):
         acting = f"{identity.credentials}, acting as {entry.get('as').text()}"
         return Identity(acting, Impersonating(identity.auth, them), identity.pair)
@@ -52,6 +50,7 @@ def read_user(entry: Place, name: str, cluster: Cluster, environ: Mapping[str, s
 def _read_identity(entry: Place, name: str, cluster: Cluster, environ: Mapping[str, str]) -> Identity:
     pair = _read_pair(entry, name)
     secret = _read_secret(entry, name)
+    plugin = _read_plugin(entry, name, cluster, environ)
     if secret is not None:
         kind, auth = secret
         return Identity(f"client certificate and {kind}" if pair else kind, auth, lambda: pair)
@@ -62,9 +61,8 @@ def _read_identity(entry: Place, name: str, cluster: Cluster, environ: Mapping[s
         )
     if pair is not None:
         return Identity("client certificate", StaticHeaders(), lambda: pair)
-    if command := entry.get("exec"):
-        plugin = ExecPlugin(read_command(command, name), environ=environ, cluster=cluster.exec_info)
-        return Identity(f"exec plugin {command.get('command').text()}", plugin, plugin.pair)
+    if plugin is not None:
+        return Identity(f"exec plugin {entry.get('exec').get('command').text()}", plugin, plugin.pair)
     return Identity("none", StaticHeaders(), _no_pair)
 
 
@@ -81,7 +79,8 @@ def _read_secret(entry: Place, name: str) -> tuple[str, Authenticator] | None:
         return "token file", TokenFile(material, fallback=written)
     if written is not None:
         return "token", StaticHeaders(written)
-    if by_name:
+    # A password alone is nobody's, to client-go too.
+    if username.text():
         return "user name and password", StaticHeaders(basic(username.text(), password.text()))
     return None
 
@@ -96,6 +95,11 @@ def _read_pair(entry: Place, name: str) -> Pair | None:
             "is missing, and without it the client certificate is of no use", remedy="add it, or client-key-data"
         )
     return Pair(certificate, key)
+
+
+def _read_plugin(entry: Place, name: str, cluster: Cluster, environ: Mapping[str, str]) -> ExecPlugin | None:
+    command = entry.get("exec")
+    return ExecPlugin(read_command(command, name), environ=environ, cluster=cluster.exec_info) if command else None
 
 
 def _no_pair() -> None:
