@@ -12,7 +12,17 @@ from bayplan.objects.meta import Condition
 from bayplan.objects.pod import Container, ContainerStatus, Pod, PodSpec, PodStatus, ResourceRequirements
 from bayplan.objects.quantity import Quantity
 from bayplan.objects.quantity_text import WireQuantity, parse_quantity, read_quantity
-from bayplan.objects.requests import Amounts, PodNumbers, count_held, is_scalar, requests_held, requests_to_fit
+from bayplan.objects.requests import (
+    Amounts,
+    Numbers,
+    PodNumbers,
+    count_allocatable,
+    count_held,
+    count_to_fit,
+    is_scalar,
+    requests_held,
+    requests_to_fit,
+)
 
 Wanted = dict[str, WireQuantity]
 
@@ -157,6 +167,18 @@ def test_numbers_are_those_that_kube_scheduler_counts_with() -> None:
         nonzero_milli_cpu=2,
         nonzero_memory=2,
     )
+
+
+def test_what_must_fit_is_never_below_zero() -> None:
+    requests: Wanted = {"cpu": "-1", "memory": "1Ki", "pods": "1", "example.com/gpu": "-2"}
+    pod = Pod(spec=PodSpec(containers=(container(requests),)))
+    assert count_to_fit(pod) == Numbers(memory=1024, scalars={"example.com/gpu": 0})
+    assert count_held(pod).milli_cpu == -1000
+
+
+def test_what_a_node_has_is_counted_likewise() -> None:
+    allocatable: Wanted = {"cpu": "3920m", "memory": "16Gi", "pods": "110", "example.com/gpu": 4, "odd": "9"}
+    assert count_allocatable(allocatable) == Numbers(3920, 16 * 2**30, 0, 110, {"example.com/gpu": 4})
 
 
 def test_each_container_that_requests_nothing_counts_for_a_little_where_nodes_are_compared() -> None:

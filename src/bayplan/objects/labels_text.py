@@ -27,17 +27,21 @@ _OPERATORS = {
 }
 _END = ""
 
+#: Selectors kept by the cache. Longer ones are parsed anew each time, so that it cannot hold much.
+_REMEMBERED = 1024
+_LONG = 256
+
 
 def parse_label_selector(text: str) -> Selector:
     """What kubectl and the API server make of this text; a ValidationError where they refuse it."""
-    if not text:
-        return EVERYTHING
-    return _parse_short(text) if len(text) <= 256 else _Parser(text, _split(text)).parse()
+    return _parse_short(text) if len(text) <= _LONG else _parse(text)
 
 
-@lru_cache(1024)
-def _parse_short(text: str) -> Selector:
-    return _Parser(text, _split(text)).parse()
+def _parse(text: str) -> Selector:
+    return _Parser(text).parse()
+
+
+_parse_short = lru_cache(_REMEMBERED)(_parse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +64,9 @@ def _split(text: str) -> list[_Word]:
 class _Parser:
     """One requirement after another, a word of look-ahead at a time."""
 
-    def __init__(self, text: str, words: list[_Word]) -> None:
+    def __init__(self, text: str) -> None:
         self._text = text
-        self._words = words
+        self._words = _split(text)
         self._position = 0
 
     def parse(self) -> Selector:

@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import Final, NamedTuple, TypeAlias
 
 from bayplan.errors import ValidationError
-from bayplan.objects.quantity import INT64_MAX, MAX_DIGITS, ZERO, Quantity
-
-if TYPE_CHECKING:
-    from bayplan.objects.quantity import Family
+from bayplan.objects.quantity import INT64_MAX, INT64_MIN, MAX_DIGITS, ZERO, Family, Quantity
 
 #: A quantity in decoded JSON. The API server always writes text; hand-written manifests hold numbers and nulls too.
 #: A number with a fraction or an exponent has lost its spelling, and what it had beyond 17 digits.
@@ -81,35 +78,43 @@ def _short_milli_value(wire: str) -> int:
     return read_quantity(wire).milli_value()
 
 
+class _Written(NamedTuple):
+    """A quantity's text, taken apart."""
+
+    text: str
+    negative: bool
+    #: Digits before the point without leading zeros, `0` for none, and those behind it.
+    whole: str
+    fraction: str
+    #: Whether there is a digit at all, leading zeros included.
+    has_digits: bool
+    base: int
+    exponent: int
+    family: Family
+
+
 def _parse(text: str) -> Quantity:
-    if len(text) > MAX_DIGITS:
-        raise _refused(text, f"it is longer than {MAX_DIGITS} characters")
-    if not text:
-        raise _refused(text, "it is empty")
     if text == "0":
         return ZERO
-    match = _GRAMMAR.fullmatch(text)
-    if match is None:
-        raise _refused(text, "it is not a decimal number with one suffix")
-    base, exponent, family = _read_suffix(text, match["suffix"])
-    whole, fraction = match["whole"] or "0", match["fraction"] or ""
-    if base == 2:
-        narrow = _read_narrow_binary(text, match["sign"], whole, fraction, exponent)
-    else:
-        narrow = _read_narrow_decimal(text, match["sign"], whole, fraction, exponent, family)
-    if narrow is not None:
-        return narrow
-    if not any(character.isdigit() for character in text[: match.start("suffix")]):
-        raise _refused(text, "it has no digits")
-    number = int(whole + fraction)
-    if match["sign"] == "-":
-        number = -number
-    if base == 2:
-        return _read_wide(text, number << exponent, -len(fraction), family)
-    return _read_wide(text, number, _wrap_int32(exponent - len(fraction)), family)
+    written = _take_apart(text)
+    narrow = _read_narrow(written)
+    return _read_wide(written) if narrow is None else narrow
 
 
 _parse_short = lru_cache(_REMEMBERED)(_parse)
+
+
+def _take_apart(text: str) -> _Written:
+    if not text:
+        raise _refused(text, "it is empty")
+    if len(text) > MAX_DIGITS:
+        raise _refused(text, f"it is longer than {MAX_DIGITS} characters")
+    match = _GRAMMAR.fullmatch(text)
+    if match is None:
+        raise _refused(text, "it is not a decimal number with one suffix")
+    digits = text[: match.start("suffix")].strip("+-.")
+    suffix = _read_suffix(text, match["suffix"])
+    return _Written(text, match["sign"] == "-", match["whole"] or "0", match["fraction"] or "", bool(digits), *suffix)
 
 
 def _read_suffix(text: str, suffix: str) -> tuple[int, int, Family]:
@@ -122,53 +127,62 @@ def _read_suffix(text: str, suffix: str) -> tuple[int, int, Family]:
     if match is None:
         raise _refused(text, f"{suffix!r} is not a suffix")
     exponent = int(match[1])
-    if not -INT64_MAX - 1 <= exponent <= INT64_MAX:
+    if not INT64_MIN <= exponent <= INT64_MAX:
         raise _refused(text, "its exponent does not fit 64 bits")
     return 10, _wrap_int32(exponent), "DecimalExponent"
 
 
-def _read_narrow_decimal(
-    text: str, sign: str, whole: str, fraction: str, exponent: int, family: Family
-) -> Quantity | None:
-    scale = _wrap_int32(exponent - len(fraction))
-    if len(whole) + len(fraction) > _NARROW_DIGITS or scale < _FINEST:
+def _read_narrow(written: _Written) -> Quantity | None:
+    """The quantity in the narrow form, or None where Go goes the long way."""
+    return _read_narrow_binary(written) if written.base == 2 else _read_narrow_decimal(written)
+
+
+def _read_narrow_decimal(written: _Written) -> Quantity | None:
+    digits = written.whole + written.fraction
+    scale = _wrap_int32(written.exponent - len(written.fraction))
+    if len(digits) > _NARROW_DIGITS or scale < _FINEST:
         return None
-    digits = whole + fraction
-    number = -int(digits) if sign == "-" else int(digits)
+    number = -int(digits) if written.negative else int(digits)
     # Go takes such a text for canonical and repeats it, though `+1`, `01` and `1.500` come through as well.
     repeated = scale % 3 == 0 and not digits.endswith("000") and digits[0] != "0"
-    return Quantity(number, scale, family, spelling=text if repeated else None)
+    return Quantity(number, scale, written.family, spelling=written.text if repeated else None)
 
 
-def _read_narrow_binary(text: str, sign: str, whole: str, fraction: str, exponent: int) -> Quantity | None:
+def _read_narrow_binary(written: _Written) -> Quantity | None:
     # Ten binary places are worth three digits, and one is left spare.
-    if fraction or len(whole) > 14 - exponent * 3 // 10:
+    if written.fraction or len(written.whole) > 14 - written.exponent * 3 // 10:
         return None
-    number = int(whole)
-    shifted = number << exponent
-    repeated = number % 8 != 0
-    return Quantity(-shifted if sign == "-" else shifted, 0, "BinarySI", spelling=text if repeated else None)
+    number = int(written.whole)
+    shifted = (-number if written.negative else number) << written.exponent
+    return Quantity(shifted, 0, "BinarySI", spelling=written.text if number % 8 else None)
 
 
-def _read_wide(text: str, number: int, scale: int, family: Family) -> Quantity:
+def _read_wide(written: _Written) -> Quantity:
     """Round away from zero to a billionth; a binary one is also cut off at the end of int64."""
-    if number == 0:  # not rounded, so its scale is what was written, and shows in sums
-        return Quantity(0, scale, family, wide=True)
-    size = abs(number)
+    if not written.has_digits:
+        raise _refused(written.text, "it has no digits")
+    size, scale, family = int(written.whole + written.fraction), -len(written.fraction), written.family
+    if written.base == 2:
+        size <<= written.exponent
+    else:
+        scale = _wrap_int32(scale + written.exponent)
+    if size:  # zero is not rounded, so its scale is what was written, and shows in sums
+        size, scale = _round_up(written.text, size, scale), _FINEST
+    if family == "BinarySI" and size > INT64_MAX * 10**9:
+        size, scale = INT64_MAX, 0
+    elif family == "BinarySI" and 0 < size < 10**9:
+        family = "DecimalSI"
+    return Quantity(-size if written.negative else size, scale, family, wide=True)
+
+
+def _round_up(text: str, size: int, scale: int) -> int:
+    """A positive number in billionths."""
     if scale - _FINEST > MAX_DIGITS:
         raise _refused(text, f"it has more than {MAX_DIGITS} digits")
     if scale >= _FINEST:
-        size *= 10 ** (scale - _FINEST)
-    else:
-        # Beyond the digits there are, another division leaves one billionth all the same.
-        size = -(-size // 10 ** min(_FINEST - scale, MAX_DIGITS + 1))
-    scale = _FINEST
-    if family == "BinarySI":
-        if size > INT64_MAX * 10**9:
-            size, scale = INT64_MAX, 0
-        elif size < 10**9:
-            family = "DecimalSI"
-    return Quantity(size if number > 0 else -size, scale, family, wide=True)
+        return size * int(10 ** (scale - _FINEST))
+    # Beyond the digits there are, another division leaves one billionth all the same.
+    return -(-size // int(10 ** min(_FINEST - scale, MAX_DIGITS + 1)))
 
 
 def _wrap_int32(number: int) -> int:

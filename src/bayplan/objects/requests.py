@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from bayplan.objects.labels import is_label_key
 from bayplan.objects.quantity import ZERO, Quantity
-from bayplan.objects.quantity_text import WireQuantity, read_quantity
+from bayplan.objects.quantity_text import WireQuantity, milli_value_of, read_quantity, value_of
 
 if TYPE_CHECKING:
     from bayplan.objects.pod import Container, ContainerStatus, Pod
@@ -30,7 +30,8 @@ _Share: TypeAlias = Callable[["Container"], Amounts]
 CPU = "cpu"
 MEMORY = "memory"
 EPHEMERAL_STORAGE = "ephemeral-storage"
-PODS = "pods"
+#: How many pods a node takes, whatever their size.
+POD_COUNT = "pods"
 _HUGE_PAGES = "hugepages-"
 
 #: What a container that requests nothing counts for where nodes are compared, so that not all of them go to one node.
@@ -38,8 +39,8 @@ STAND_INS: Mapping[str, Quantity] = {CPU: Quantity.of_milli(100), MEMORY: Quanti
 
 
 @dataclass(frozen=True, slots=True)
-class PodNumbers:
-    """What a pod takes on its node, in the integers that kube-scheduler counts with."""
+class Numbers:
+    """Amounts in the integers that kube-scheduler counts with."""
 
     milli_cpu: int = 0
     memory: int = 0
@@ -47,6 +48,12 @@ class PodNumbers:
     pods: int = 0
     #: Extended resources, huge pages and attachable volumes, by name.
     scalars: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class PodNumbers(Numbers):
+    """What a pod takes on its node."""
+
     #: With the stand-ins of containers that request nothing.
     nonzero_milli_cpu: int = 0
     nonzero_memory: int = 0
@@ -62,20 +69,41 @@ def requests_held(pod: Pod) -> Amounts:
     return _held(pod, {})
 
 
+def count_to_fit(pod: Pod) -> Numbers:
+    """`requests_to_fit`, as NodeResourcesFit counts it: nothing below zero, and the pod itself not counted."""
+    asked = requests_to_fit(pod)
+    return Numbers(
+        milli_cpu=max(0, asked.get(CPU, ZERO).milli_value()),
+        memory=max(0, asked.get(MEMORY, ZERO).value()),
+        ephemeral_storage=max(0, asked.get(EPHEMERAL_STORAGE, ZERO).value()),
+        scalars={name: max(0, amount.value()) for name, amount in asked.items() if is_scalar(name)},
+    )
+
+
 def count_held(pod: Pod) -> PodNumbers:
-    """`requests_held`, as kube-scheduler counts it."""
+    """`requests_held`, as kube-scheduler counts what is taken on a node."""
     held = _held(pod, {})
     missing = {name: STAND_INS[name] for name in STAND_INS if not (_has_pod_level_requests(pod) and name in held)}
     nonzero = _held(pod, missing) if missing and _lacks(pod, missing) else held
-    scalars = {name: amount.value() for name, amount in held.items() if is_scalar(name)}
     return PodNumbers(
         milli_cpu=held.get(CPU, ZERO).milli_value(),
         memory=held.get(MEMORY, ZERO).value(),
         ephemeral_storage=held.get(EPHEMERAL_STORAGE, ZERO).value(),
-        pods=held.get(PODS, ZERO).value(),
-        scalars=scalars,
+        pods=held.get(POD_COUNT, ZERO).value(),
+        scalars={name: amount.value() for name, amount in held.items() if is_scalar(name)},
         nonzero_milli_cpu=nonzero.get(CPU, ZERO).milli_value(),
         nonzero_memory=nonzero.get(MEMORY, ZERO).value(),
+    )
+
+
+def count_allocatable(amounts: Mapping[str, WireQuantity]) -> Numbers:
+    """What a node has to give, as kube-scheduler counts it."""
+    return Numbers(
+        milli_cpu=milli_value_of(amounts.get(CPU)),
+        memory=value_of(amounts.get(MEMORY)),
+        ephemeral_storage=value_of(amounts.get(EPHEMERAL_STORAGE)),
+        pods=value_of(amounts.get(POD_COUNT)),
+        scalars={name: value_of(amount) for name, amount in amounts.items() if is_scalar(name)},
     )
 
 
