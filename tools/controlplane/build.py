@@ -168,7 +168,8 @@ def cache_root() -> Path:
     """Where builds are kept; bayplan.testing.controlplane.binaries looks in the same place."""
     own = os.environ.get("BAYPLAN_CACHE")
     base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bayplan"
-    return base / "controlplane"
+    # Go is run elsewhere, so a relative path would lead elsewhere.
+    return base.absolute() / "controlplane"
 
 
 def pinned_version(module: str, go_mod: Path) -> str:

@@ -59,6 +59,15 @@ def test_assets_win_over_builds_and_need_no_more_than_etcd_and_the_api_server(
     assert find_binaries() == Binaries(assets)
 
 
+def test_a_relative_path_holds_wherever_the_programs_are_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assets = fill(tmp_path / "assets", "etcd", "kube-apiserver")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("KUBEBUILDER_ASSETS", "assets")
+    assert find_binaries() == Binaries(assets)
+    monkeypatch.setenv("BAYPLAN_CACHE", "cache")
+    assert cache_root() == tmp_path / "cache" / "controlplane"
+
+
 def test_assets_that_lack_something_are_a_fault_even_where_a_build_is_there(
     cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

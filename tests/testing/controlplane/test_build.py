@@ -58,6 +58,7 @@ class World:
             capture_output=True,
             text=True,
             timeout=60,
+            cwd=self.cache.parent,
         )
 
     def build(self, **environment: str) -> Path:
@@ -101,6 +102,10 @@ def test_it_builds_everything_and_prints_where(world: World) -> None:
     assert world.asked() == NAMES
     assert directory.parent == world.cache / "controlplane"
     assert sorted(path.name for path in directory.iterdir()) == sorted([*NAMES, "build.json"])
+
+
+def test_a_relative_cache_is_relative_to_where_the_builder_was_called(world: World) -> None:
+    assert world.build(BAYPLAN_CACHE="elsewhere").parent == world.cache.parent / "elsewhere" / "controlplane"
 
 
 def test_a_second_run_builds_nothing_and_says_nothing(world: World) -> None:

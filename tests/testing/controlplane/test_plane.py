@@ -31,6 +31,10 @@ def test_a_part_that_was_not_asked_for_is_absent() -> None:
         _ = plane.scheduler
     with pytest.raises(UsageError, match="etcd is not a part"):
         plane.expire_history()
+    with pytest.raises(UsageError, match="kube-apiserver is not a part"):
+        _ = plane.admin
+    with pytest.raises(UsageError, match="a log is not a part"):
+        _ = plane.logs
     assert plane.pids == {}
     plane.stop()
 

@@ -43,14 +43,15 @@ def cache_root() -> Path:
     """Where builds are kept: outside any repository, shared by all of them."""
     own = os.environ.get("BAYPLAN_CACHE")
     base = Path(own) if own else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "bayplan"
-    return base / "controlplane"
+    return base.absolute() / "controlplane"
 
 
 def find_binaries() -> Binaries:
     """The programs to test against, or an EnvironmentFault that says in one line how to get them."""
     assets = os.environ.get("KUBEBUILDER_ASSETS")
     if assets:
-        return _check_assets(Path(assets))
+        # The programs are run in a directory of their own, where a relative path would lead elsewhere.
+        return _check_assets(Path(assets).absolute())
     builds = [
         receipt.parent for receipt in cache_root().glob(f"*/{_RECEIPT}") if Binaries(receipt.parent).has(*REQUIRED)
     ]

@@ -35,4 +35,4 @@ class ControlPlaneConfig:
     scheduler_flags: tuple[str, ...] = ()
 
     #: How long one program may take to become ready. A bound for what hangs, never a measure of speed.
-    start_timeout: float = 120.0
+    start_timeout: float = 90.0

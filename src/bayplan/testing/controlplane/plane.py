@@ -68,6 +68,8 @@ class ControlPlane:
     @property
     def logs(self) -> Path:
         """Where each server's log is, as long as it runs."""
+        if self._home is None:
+            raise _absent("a log")
         return self._logs
 
     @property
@@ -150,11 +152,11 @@ class ControlPlane:
 
     def user(self, name: str, *, groups: Sequence[str] = ()) -> User:
         """A user with a client certificate; it may do what RBAC grants to its name and groups."""
-        key = name, tuple(groups)
+        key, server = (name, tuple(groups)), self.url
         if key not in self._users:
             filename = f"user-{len(self._users)}"
             credentials = self._authority.issue_client(filename, name, groups)
-            path = self._write_kubeconfig(filename, credentials, self.url)
+            path = self._write_kubeconfig(filename, credentials, server)
             self._users[key] = User(name, tuple(groups), credentials, path)
         return self._users[key]
 
