@@ -16,6 +16,8 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
+import msgspec
+
 if TYPE_CHECKING:
     from bayplan.objects.meta import ObjectReference
 
@@ -46,9 +48,8 @@ class EventLimits:
     refresh: float = 1_800.0
 
 
-@dataclass(slots=True, eq=False)
-class Occurrence:
-    """Something that happened, once or again and again."""
+class Occurrence(msgspec.Struct, eq=False, gc=False):
+    """Something that happened, once or again and again. A struct, since one is made for each pod that is placed."""
 
     key: Key
     regarding: ObjectReference
@@ -108,7 +109,7 @@ class Outbox:
         self.recorded += 1
         # No two events begin at the same nanosecond: their names are made of it.
         self._last = now = max(now, self._last + 1)
-        key: Key = (type, reason, action, *_identity(regarding), *(() if related is None else _identity(related)))
+        key: Key = (type, reason, action, _identity(regarding), None if related is None else _identity(related))
         known = self._singles.get(key) or self._series.get(key)
         if known is not None:
             if now - known.last < self._finish:
