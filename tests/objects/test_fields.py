@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayplan.errors import ValidationError
@@ -14,6 +14,7 @@ plain = st.text(alphabet="ab,=\\! é", max_size=6)
 fields = st.dictionaries(names, plain, max_size=3)
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(names, plain, st.booleans()), max_size=4), fields)
 def test_a_selector_matches_where_all_its_terms_hold(terms: list[tuple[str, str, bool]], of: dict[str, str]) -> None:
     text = ",".join(f"{name}{'!=' if negated else '='}{escape_value(value)}" for name, value, negated in terms)
@@ -21,6 +22,7 @@ def test_a_selector_matches_where_all_its_terms_hold(terms: list[tuple[str, str,
     assert parse_field_selector(text).matches(of) is expected
 
 
+@settings(deadline=None)
 @given(st.lists(st.builds(FieldRequirement, names, plain, st.booleans()), max_size=4))
 def test_the_text_of_a_selector_parses_to_the_same_terms(requirements: list[FieldRequirement]) -> None:
     parsed = parse_field_selector(str(FieldSelector(tuple(requirements))))
@@ -28,6 +30,7 @@ def test_the_text_of_a_selector_parses_to_the_same_terms(requirements: list[Fiel
     assert set(parsed.requirements) == set(requirements)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab,=\\!", max_size=12) | st.text(max_size=8))
 def test_any_text_is_a_selector_or_a_validation_error(text: str) -> None:
     try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayplan.errors import ValidationError
@@ -61,6 +61,7 @@ def holds(requirement: Requirement, of: dict[str, str]) -> bool:
     return int(of[key]) > int(wanted[0]) if operator is Operator.GREATER_THAN else int(of[key]) < int(wanted[0])
 
 
+@settings(deadline=None)
 @given(selectors, labels)
 def test_a_selector_matches_where_all_its_requirements_hold(selector: Selector, of: dict[str, str]) -> None:
     assert selector.matches(of) is all(holds(requirement, of) for requirement in selector.requirements)
@@ -68,11 +69,13 @@ def test_a_selector_matches_where_all_its_requirements_hold(selector: Selector, 
     assert EVERYTHING.matches(of)
 
 
+@settings(deadline=None)
 @given(selectors)
 def test_the_text_of_a_selector_parses_to_the_same_selector(selector: Selector) -> None:
     assert parse_label_selector(str(selector)) == selector
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="ab=!<>(), \tin\x00/-é", max_size=20) | st.text(max_size=10))
 def test_any_text_is_a_selector_or_a_validation_error(text: str) -> None:
     try:
@@ -82,6 +85,7 @@ def test_any_text_is_a_selector_or_a_validation_error(text: str) -> None:
     assert parse_label_selector(str(selector)) == selector
 
 
+@settings(deadline=None)
 @given(st.dictionaries(keys, values), st.lists(st.tuples(keys, listed), max_size=3), labels)
 def test_a_struct_asks_for_all_its_labels_and_expressions(
     wanted: dict[str, str], expressions: list[tuple[str, tuple[str, ...]]], of: dict[str, str]

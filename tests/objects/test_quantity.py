@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil, floor
 
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from bayplan.errors import ValidationError
@@ -54,6 +54,7 @@ def exact(quantity: Quantity) -> Fraction:
     return Fraction(quantity.as_decimal())
 
 
+@settings(deadline=None)
 @given(texts)
 def test_a_text_is_its_number_times_its_suffix_rounded_up_to_a_billionth(text: str) -> None:
     amount = amount_of(text)
@@ -61,6 +62,7 @@ def test_a_text_is_its_number_times_its_suffix_rounded_up_to_a_billionth(text: s
     assert exact(parse_quantity(text)) == to_nano(amount)
 
 
+@settings(deadline=None)
 @given(texts)
 def test_values_are_rounded_away_from_zero(text: str) -> None:
     amount = to_nano(amount_of(text))
@@ -73,6 +75,7 @@ def test_values_are_rounded_away_from_zero(text: str) -> None:
     assert (value_of(text), milli_value_of(text)) == (quantity.value(), quantity.milli_value())
 
 
+@settings(deadline=None)
 @given(
     st.builds("-{}.{}{}".format, st.integers(1, 8000), st.integers(1, 10**6), st.sampled_from(["Ki", "Mi", "n", "e-9"]))
 )
@@ -83,6 +86,7 @@ def test_negative_wide_ones_are_truncated_and_then_raised_by_one(text: str) -> N
     assert quantity.value() == (int(amount) if amount.denominator == 1 else int(amount) + 1)
 
 
+@settings(deadline=None)
 @given(texts)
 def test_the_canonical_form_says_the_same_amount(text: str) -> None:
     quantity = parse_quantity(text)
@@ -92,6 +96,7 @@ def test_the_canonical_form_says_the_same_amount(text: str) -> None:
     assert quantity.spelling == text or "." not in written
 
 
+@settings(deadline=None)
 @given(st.integers(1, 10**6), st.sampled_from(["k", "M", "G", "Ki", "Mi", "Gi"]))
 def test_the_canonical_suffix_is_the_largest_that_loses_nothing(number: int, suffix: str) -> None:
     quantity = parse_quantity(f"{number}{suffix}")
@@ -100,6 +105,7 @@ def test_the_canonical_suffix_is_the_largest_that_loses_nothing(number: int, suf
     assert mantissa % base or quantity.value() < base
 
 
+@settings(deadline=None)
 @given(texts, texts)
 def test_sums_are_exact(left: str, right: str) -> None:
     first, second = parse_quantity(left), parse_quantity(right)
@@ -108,6 +114,7 @@ def test_sums_are_exact(left: str, right: str) -> None:
     assert first + ZERO == first
 
 
+@settings(deadline=None)
 @given(texts, texts)
 def test_comparisons_are_those_of_the_amounts(left: str, right: str) -> None:
     first, second = parse_quantity(left), parse_quantity(right)
@@ -119,6 +126,7 @@ def test_comparisons_are_those_of_the_amounts(left: str, right: str) -> None:
     assert first != second or hash(first) == hash(second)
 
 
+@settings(deadline=None)
 @given(st.text(alphabet="0123456789+-.eEinumkKMGTP _,٣\n", max_size=12) | st.text(max_size=8))
 def test_any_text_is_a_quantity_or_a_validation_error(text: str) -> None:
     try:

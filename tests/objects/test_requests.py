@@ -5,7 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayplan.objects.meta import Condition
@@ -47,6 +47,7 @@ def written(found: Amounts) -> dict[str, str]:
     return {name: str(amount) for name, amount in found.items()}
 
 
+@settings(deadline=None)
 @given(st.lists(wanted, max_size=3), st.lists(st.tuples(wanted, st.booleans()), max_size=4), wanted)
 def test_a_pod_needs_the_most_that_it_ever_uses_at_once(
     apps: list[Wanted], inits: list[tuple[Wanted, bool]], overhead: Wanted
