@@ -174,6 +174,17 @@ def test_a_ca_file_without_a_certificate_does_not_fall_back_to_what_the_machine_
         TlsSettings(authority=Material("the CA", inline=content or b"\n")).context()
 
 
+def test_a_bundle_is_trusted_whole_and_what_is_broken_in_it_is_passed_over(
+    authority: Authority, tmp_path: Path
+) -> None:
+    (tmp_path / "other").mkdir()
+    one, other = authority.file.read_bytes(), type(authority)(tmp_path / "other").file.read_bytes()
+    broken = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+    for bundle in (one + other, broken + one + b"# \xc3\xa9\n" + broken + other + one, one + other + one[:100]):
+        context = TlsSettings(authority=Material("the CA", inline=bundle)).context()
+        assert context.cert_store_stats()["x509"] == 2
+
+
 def test_only_the_given_authority_is_trusted_and_without_pedantry(authority: Authority) -> None:
     context = TlsSettings(authority=Material("the CA", file=authority.file)).context()
     assert len(context.get_ca_certs()) == 1

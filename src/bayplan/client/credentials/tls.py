@@ -11,9 +11,11 @@ What is trusted, and how strictly, follows client-go rather than Python's defaul
 from __future__ import annotations
 
 import logging
+import re
 import ssl
 import tempfile
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bayplan.client.credentials.certificate import read_certificate
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from bayplan.client.credentials.material import Material, Pair, Stamp
 
 _log = logging.getLogger(__name__)
+
+_ARMOUR = re.compile("-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----", re.DOTALL)
 
 #: Seconds between two looks at the files. A rotated certificate overlaps with its successor by minutes at least, and
 #: three `stat` calls every five seconds cost nothing, however many requests are made.
@@ -123,14 +127,15 @@ def _make(authority: Material | None, pair: Pair | None, *, insecure: bool) -> s
 
 
 def _trust(context: ssl.SSLContext, authority: Material) -> None:
-    # Only what is in PEM armour counts; anything may stand around it.
-    text = authority.read().decode("ascii", errors="ignore")
-    try:
-        context.load_verify_locations(cadata=text)
-    except (ssl.SSLError, ValueError) as error:
+    # Only what is in PEM armour counts; anything may stand around it. As in client-go, one certificate that cannot be
+    # used does not spoil a bundle of many.
+    for block in _ARMOUR.findall(authority.read().decode("ascii", errors="ignore")):
+        with suppress(ssl.SSLError):
+            context.load_verify_locations(cadata=block)
+    if not context.cert_store_stats()["x509"]:
         raise CredentialsError(
             f"{authority.label} holds no certificate that can be used", remedy="put the cluster's CA there, in PEM form"
-        ) from error
+        )
 
 
 def _present(context: ssl.SSLContext, pair: Pair) -> None:
