@@ -13,10 +13,9 @@ from bayplan.objects.wire import Wire
 
 
 class ResourceRequirements(Wire, frozen=True):
-    """What a container or pod asks for, and what it may use. Absent and empty requests differ in a status."""
+    """What a container or pod asks for. Absent and empty differ in a status. Limits decide nothing here."""
 
     requests: dict[str, WireQuantity] | None = None
-    limits: dict[str, WireQuantity] | None = None
 
 
 class ContainerPort(Wire, frozen=True):
@@ -199,9 +198,7 @@ class PodSpec(Wire, frozen=True):
     scheduling_group: PodSchedulingGroup | None = None
     host_network: bool = False
     host_users: bool | None = None
-    restart_policy: str = ""
     termination_grace_period_seconds: int | None = None
-    runtime_class_name: str | None = None
 
 
 class ContainerStatus(Wire, frozen=True):
@@ -230,8 +227,6 @@ class PodStatus(Wire, frozen=True):
 
     phase: str = ""
     conditions: tuple[Condition, ...] = ()
-    reason: str = ""
-    message: str = ""
     nominated_node_name: str = ""
     start_time: str | None = None
     container_statuses: tuple[ContainerStatus, ...] = ()

@@ -29,8 +29,6 @@ class PersistentVolumeSpec(VolumeSources, frozen=True):
     storage_class_name: str = ""
     volume_mode: str | None = None
     node_affinity: VolumeNodeAffinity | None = None
-    persistent_volume_reclaim_policy: str = ""
-    mount_options: tuple[str, ...] = ()
     volume_attributes_class_name: str | None = None
 
 

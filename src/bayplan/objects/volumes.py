@@ -112,4 +112,3 @@ class VolumeResources(Wire, frozen=True):
     """How much storage a claim asks for."""
 
     requests: dict[str, WireQuantity] = msgspec.field(default_factory=dict)
-    limits: dict[str, WireQuantity] = msgspec.field(default_factory=dict)

@@ -61,6 +61,13 @@ def test_after_a_fault_no_late_answer_is_taken_for_another_question(program: Cal
             oracle.ask([{"say": {"answer": {}}}])
 
 
+@pytest.mark.timeout(30)
+def test_a_fault_at_the_head_of_a_large_batch_is_told_at_once(program: Callable[[str], Path]) -> None:
+    questions = [{"say": {"fault": "no"}}] + [{"say": {"answer": {"text": "x" * 1000}}}] * 5000
+    with Oracle.start(program(ECHO), patience=1000) as oracle, pytest.raises(UsageError):
+        oracle.ask(questions)
+
+
 def test_more_than_fits_the_pipes_goes_through_both_ways(program: Callable[[str], Path]) -> None:
     text = "x" * 1000
     with Oracle.start(program(ECHO)) as oracle:

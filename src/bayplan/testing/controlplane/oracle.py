@@ -79,7 +79,9 @@ class Oracle:
         try:
             return [_read(question, self._read_line()) for question in questions]
         except BaseException:
-            # Answers may be left in the pipe, and the next batch would take them for its own.
+            # Answers may be left in the pipe, and the next batch would take them for its own. Killed, because it may
+            # be waiting for us to read them, and our writer for it to read the rest.
+            self._process.kill()
             self.close()
             raise
         finally:
