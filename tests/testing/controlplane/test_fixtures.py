@@ -2,47 +2,59 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TYPE_CHECKING
+
 import pytest
+
+from bayplan.testing.controlplane import fixtures
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bayplan.testing.controlplane import ControlPlaneConfig
 
 pytest_plugins = ["pytester"]
 
-CONFTEST = """
-import pathlib
-from bayplan.testing.controlplane import fixtures
+CONFTEST = 'pytest_plugins = ["bayplan.testing.controlplane.fixtures"]'
 
-pytest_plugins = ["bayplan.testing.controlplane.fixtures"]
 
 class Pretended:
-    def __init__(self, config):
-        self.logs = pathlib.Path("/logs/of", "scheduler" if config.scheduler else "default")
-        self.namespaces = []
+    """A control plane that prints what is done with it."""
 
-    def start(self):
+    def __init__(self, config: ControlPlaneConfig) -> None:
+        self.logs = Path("/logs/of", "scheduler" if config.scheduler else "default")
+        self.namespaces: list[str] = []
+
+    def start(self) -> Pretended:
         print("START", self.logs)
         return self
 
-    def stop(self, *, keep_logs):
+    def stop(self, *, keep_logs: bool) -> None:
         print("STOP", self.logs, "keep" if keep_logs else "remove")
 
-    def make_namespace(self, name):
+    def make_namespace(self, name: str) -> None:
         self.namespaces.append(name)
-
-fixtures.ControlPlane = Pretended
-"""
 
 
 @pytest.fixture
-def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+def run(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.Pytester]:
     assets = pytester.mkdir("assets")
     for name in ("etcd", "kube-apiserver"):
         (assets / name).touch(mode=0o755)
     monkeypatch.setenv("KUBEBUILDER_ASSETS", str(assets))
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setattr(fixtures, "ControlPlane", Pretended)
     pytester.makeconftest(CONFTEST)
-    return pytester
+    fixtures._reason_to_skip.cache_clear()
+    yield pytester
+    fixtures._reason_to_skip.cache_clear()
 
 
-def outcome(run: pytest.Pytester, *arguments: str) -> pytest.RunResult:
-    return run.runpytest_subprocess("-p", "no:randomly", "-s", "-ra", *arguments, timeout=60)
+def outcome(run: pytest.Pytester) -> pytest.RunResult:
+    # In this process and without other plugins, or each would take seconds. That the plugin was imported before it was
+    # loaded is what pytest would warn of.
+    return run.runpytest_inprocess("-p", "no:warnings", "-s", "-ra")
 
 
 def test_without_programs_everything_is_skipped_in_one_line(
