@@ -227,6 +227,12 @@ def test_numbers_that_would_fill_memory_are_refused(text: str) -> None:
     assert len(str(raised.value)) < 300
 
 
+def test_a_long_text_is_read_like_a_short_one() -> None:
+    text = "0" * 100 + "1.5Gi"
+    assert parse_quantity(text) == parse_quantity("1.5Gi")
+    assert (value_of(text), milli_value_of(text)) == (value_of("1.5Gi"), milli_value_of("1.5Gi"))
+
+
 def test_a_sum_that_would_fill_memory_is_refused() -> None:
     with pytest.raises(ValidationError, match="smaller exponents"):
         parse_quantity("1e1000000") + parse_quantity("1n")
