@@ -129,6 +129,8 @@ async def start(*arguments: object, **environ: str) -> asyncio.subprocess.Proces
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
         env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", **environ},
+        # A shell that runs us in the background has us ignore interrupts, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
 
 
