@@ -39,6 +39,14 @@ def test_an_object_that_does_not_fit_says_where() -> None:
         decode_object(Thing, b'{"metadata":{},"value":"3"}', "GET x")
 
 
+def test_nulls_where_none_are_foreseen_are_read_as_absent() -> None:
+    odd = {"metadata": {"name": "a", "labels": None, "uid": None}, "value": None}
+    expected = Thing(ObjectMeta(name="a"))
+    assert decode_object(Thing, json.dumps(odd).encode(), "GET x") == expected
+    assert decode_event(Thing, event("ADDED", **odd), "watch") == ("ADDED", expected)
+    assert decode_page(Thing, json.dumps({"items": [odd]}).encode(), "GET x").items == [expected]
+
+
 def test_a_page_keeps_the_objects_that_fit_and_names_the_others() -> None:
     items = [{"metadata": {"name": "a"}, "value": 1}, {"metadata": {"name": "b"}, "value": "?"}]
     body = json.dumps({"metadata": {"resourceVersion": "7", "continue": "c"}, "items": items}).encode()

@@ -1,20 +1,20 @@
 """Wire bytes to structs, and back.
 
 One object that does not fit its struct must not hide ten thousand that do. So a list is decoded in one go, and
-only when that fails object by object, with those that cannot be read told apart by name.
+only when that fails object by object: with nulls left out, and those that even then cannot be read told apart by name.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 import msgspec
 
 from bayplan.client.status import Status
-from bayplan.errors import ProtocolError
+from bayplan.errors import ProtocolError, ValidationError
 from bayplan.objects.meta import ListMeta, ObjectMeta
+from bayplan.objects.wire import decode, decoder_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -81,12 +81,6 @@ class _RawEvent(msgspec.Struct):
     object: msgspec.Raw
 
 
-@cache
-def decoder_for(form: Any) -> msgspec.json.Decoder[Any]:
-    """The decoder of a type: made once, since making one costs more than using it."""
-    return msgspec.json.Decoder(form)
-
-
 def encode(resource: Resource[Any], body: object) -> bytes:
     """JSON that names its kind. Bytes pass through; structs and mappings that say it themselves win."""
     if isinstance(body, bytes):
@@ -105,10 +99,9 @@ def _names_its_kind(body: object) -> bool:
 def decode_object(form: type[T], body: bytes, what: str) -> T:
     """One object."""
     try:
-        decoded: T = decoder_for(form).decode(body)
-    except msgspec.MsgspecError as error:
+        return decode(form, body)
+    except ValidationError as error:
         raise ProtocolError(f"{what}: the object cannot be read: {error}") from error
-    return decoded
 
 
 def decode_page(form: type[T], body: bytes, what: str) -> Page[T]:
@@ -150,9 +143,8 @@ def decode_event(form: type[T], line: bytes, what: str) -> tuple[str, T | Unread
 
 def _read(form: type[T], raw: msgspec.Raw, what: str) -> T | Unreadable:
     try:
-        decoded: T = decoder_for(form).decode(raw)
-        return decoded
-    except msgspec.MsgspecError as error:
+        return decode(form, raw)
+    except ValidationError as error:
         problem = str(error)
     try:
         return Unreadable(decoder_for(PartialObject).decode(raw).metadata, problem)

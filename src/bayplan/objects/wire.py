@@ -46,21 +46,19 @@ class NullableWire(Wire, frozen=True):
 def decode(form: type[T], data: bytes | msgspec.Raw) -> T:
     """One object from JSON. Where it does not fit as it is, it is tried again with every null left out."""
     try:
-        decoded: T = _decoder(cast(Any, form)).decode(data)
+        decoded: T = decoder_for(cast(Any, form)).decode(data)
         return decoded
-    except msgspec.ValidationError as error:
+    except msgspec.MsgspecError as error:
         problem = error
-    except msgspec.DecodeError as error:
-        raise _unreadable(form, error) from error
-    bare = _without_nulls(msgspec.json.decode(data))
     try:
-        return msgspec.convert(bare, form)
-    except msgspec.ValidationError:
+        return msgspec.convert(_without_nulls(msgspec.json.decode(data)), form)
+    except msgspec.MsgspecError:
         raise _unreadable(form, problem) from problem
 
 
 @cache
-def _decoder(form: Any) -> msgspec.json.Decoder[Any]:
+def decoder_for(form: Any) -> msgspec.json.Decoder[Any]:
+    """The decoder of a type: made once, since making one costs more than using it."""
     return msgspec.json.Decoder(form)
 
 

@@ -25,10 +25,12 @@ func answerPodRequests(line []byte) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	// Each is asked about a copy: PodRequests may add the overhead into the pod's own pod-level requests.
+	pod := request.Pod.DeepCopy
 	return map[string]any{
-		"fit":       describeAll(resource.PodRequests(&request.Pod, optionsForFit())),
-		"held":      describeAll(resource.PodRequests(&request.Pod, optionsForHeld())),
-		"scheduler": countAsScheduler(&request.Pod),
+		"fit":       describeAll(resource.PodRequests(pod(), optionsForFit())),
+		"held":      describeAll(resource.PodRequests(pod(), optionsForHeld())),
+		"scheduler": countAsScheduler(pod()),
 	}, nil
 }
 
