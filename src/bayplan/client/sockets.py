@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from urllib.parse import quote, urlencode
 
 import aiohttp
+from multidict import CIMultiDict
 from yarl import URL
 
 from bayplan.client.transport import no_answer
@@ -63,7 +64,9 @@ class AiohttpTransport:
 
     async def send(self, request: Request) -> _Answer:
         """Send a request once and return the answer as soon as its head is there."""
-        headers = {**request.headers, **await self._access.auth.headers()}
+        # Not a dict: who is impersonated is said in headers that repeat.
+        headers = CIMultiDict(request.headers)
+        headers.extend(await self._access.auth.headers())
         if self._access.disable_compression:
             headers["Accept-Encoding"] = "identity"
         try:

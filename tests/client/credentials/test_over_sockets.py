@@ -158,7 +158,6 @@ async def test_insecure_looks_at_neither_name_nor_authority(access: Callable[...
     assert (await asked(access(**careless)))["status"] == 200
 
 
-@pytest.mark.xfail(strict=True, reason="the transport does not repeat a header yet")
 async def test_every_group_arrives(access: Callable[..., ClusterAccess]) -> None:
     told = await asked(access({"token": "x", "as": "bob", "as-groups": ["cooks", "captains", "stokers"]}))
     groups = [value for name, value in told["headers"] if name.lower() == "impersonate-group"]
