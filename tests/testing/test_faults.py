@@ -125,13 +125,25 @@ async def test_a_stall_of_one_direction_leaves_the_other_alone(proxy: FaultProxy
         assert await exactly(reader, 2) == b"up"
 
 
+async def test_a_stall_holds_the_end_of_a_stream_back(proxy: FaultProxy, echo: Echo) -> None:
+    async with connected(proxy) as (reader, writer):
+        writer.write(b"x")
+        await exactly(reader, 1)
+        proxy.stall("down")
+        echo.writers[0].close()
+        await fence(echo)
+        assert not reader.at_eof()
+        await proxy.resume()
+        assert await asyncio.wait_for(reader.read(), LONG) == b""
+
+
 async def test_a_stall_holds_the_news_of_a_reset_back(proxy: FaultProxy, echo: Echo) -> None:
     async with connected(proxy) as (reader, writer):
         writer.write(b"x")
         await exactly(reader, 1)
         proxy.stall()
         reset(echo.writers[0])
-        assert await asyncio.wait_for(echo.until_ended(), LONG)
+        await fence(echo)
         assert proxy.live == 1
         await proxy.resume()
         with pytest.raises(ConnectionResetError):
@@ -148,7 +160,9 @@ async def test_a_black_hole_swallows_and_tells_nobody(proxy: FaultProxy, echo: E
         echo.writers[0].write(b"lost too")
         await proxy.until(lambda it: it.swallowed["down"] == 8, LONG)
         echo.writers[0].close()
-        assert echo.heard == b"x"
+        heard = echo.heard
+        await fence(echo)
+        assert heard == b"x"
         assert proxy.live == 1
         assert not reader.at_eof()
 
@@ -287,6 +301,15 @@ async def test_closing_resets_what_is_open_and_gives_the_port_back(echo: Echo) -
             await exactly(reader, 1)
         with socket.socket() as taker:
             taker.bind(("127.0.0.1", proxy.port))
+
+
+async def fence(echo: Echo) -> None:
+    """A round trip past the proxy: what was sent before it has arrived when it is over."""
+    reader, writer = await asyncio.open_connection("127.0.0.1", echo.port)
+    for _ in range(3):
+        writer.write(b".")
+        await exactly(reader, 1)
+    writer.close()
 
 
 def reset(writer: asyncio.StreamWriter) -> None:

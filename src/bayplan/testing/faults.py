@@ -182,6 +182,8 @@ class FaultProxy:
         except (OSError, ExceptionGroup) as error:
             # One side was reset, or was never there: the other one is to see that too.
             link.close() if _is_cut(error) else link.abort()
+            if isinstance(error, ExceptionGroup) and error.split((OSError, _Cut))[1] is not None:
+                raise  # that is no fault of the wire, but our own
         except asyncio.CancelledError:
             # asyncio logs the end of a connection's task by cancellation as an error. A reset is none.
             if not link.cancelled:

@@ -142,6 +142,17 @@ def test_history_can_be_expired_for_watches_lists_and_continue_tokens(own_contro
     assert len(plane.request("GET", pods).body["items"]) == 2
 
 
+def test_a_backup_brings_the_past_back(own_control_plane: ControlPlane) -> None:
+    plane = own_control_plane
+    plane.make_namespace("restored")
+    backup = plane.back_up()
+    make_pod(plane, "restored", "later")
+    plane.restore(backup)
+    pods = "/api/v1/namespaces/restored/pods"
+    assert plane.request("GET", pods).body["items"] == []
+    make_pod(plane, "restored", "after")
+
+
 def test_stopping_leaves_no_process_and_no_file(control_plane_binaries: Binaries) -> None:
     with ControlPlane(ControlPlaneConfig(binaries=control_plane_binaries)) as plane:
         pids, home = plane.pids, plane.logs.parent

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from bayplan.testing.controlplane.certificates import KeyPair
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _POLL_SECONDS = 0.02
 
@@ -246,7 +246,7 @@ class ControlPlane:
         """Go back to a backup: objects and versions are those of that moment, as after a disaster."""
         self._with_store_at_rest(lambda: self.etcd.restore(backup))
 
-    def _with_store_at_rest(self, act: Callable[[], T]) -> T:
+    def _with_store_at_rest(self, act: Callable[[], _T]) -> _T:
         self.apiserver.kill()
         self.etcd.daemon.kill()
         result = act()
