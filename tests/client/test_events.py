@@ -244,6 +244,7 @@ async def test_only_so_many_requests_are_in_flight() -> None:
         for number in range(100):
             scheduled(recorder, f"p{number}")
         assert await recorder.drain(10) == 0
+        assert asyncio.get_running_loop().time() == pytest.approx(1.3, abs=0.01), "as long as it takes, no longer"
     assert server.most_in_flight == 8
     assert len(server.events) == 100
 
@@ -305,6 +306,16 @@ async def test_a_server_that_comes_back_is_told() -> None:
         assert await recorder.drain(60) == 0
         assert len(server.events) == 1
         assert recorder.health.problem == ""
+
+
+@virtual_time
+async def test_a_server_that_asks_for_a_pause_gets_it() -> None:
+    server = EventServer()
+    server.faults = [Reply.failure(429, "TooManyRequests", Retry_After="7")]
+    async with recording(server) as recorder:
+        scheduled(recorder)
+        assert await recorder.drain(60) == 0
+        assert asyncio.get_running_loop().time() >= 7
 
 
 @virtual_time

@@ -464,6 +464,27 @@ async def test_a_body_that_swallows_its_cancellation_is_told_at_its_end() -> Non
 
 
 @virtual_time
+async def test_a_leader_that_is_lost_and_cancelled_is_cancelled() -> None:
+    """Whoever cancels a task must see it end so; the loss is in the log."""
+    server = LeaseServer()
+
+    async def lead_and_drain() -> None:
+        async with candidate(server).leading():
+            try:
+                await asyncio.Event().wait()
+            finally:
+                await asyncio.sleep(10)
+
+    task = asyncio.create_task(lead_and_drain())
+    await asyncio.sleep(1)
+    server.edit(holderIdentity="two")
+    await asyncio.sleep(5)
+    task.cancel()
+    await asyncio.wait([task])
+    assert task.cancelled()
+
+
+@virtual_time
 async def test_a_fault_of_ours_comes_out_as_it_is() -> None:
     server = LeaseServer()
     with pytest.raises(ZeroDivisionError):

@@ -218,7 +218,8 @@ class EventRecorder:
     async def _insist(self, occurrence: Occurrence) -> None:
         """Send one event until it is there, is refused, or has been tried often enough."""
         backoff = Backoff(_FIRST_WAIT, _LONGEST_WAIT)
-        in_doubt = False
+        #: The count with which it may have been created, by a request whose answer was lost.
+        in_doubt = 0
         for _ in range(self._limits.tries):
             if wait := self._bucket.take(asyncio.get_running_loop().time()):
                 await asyncio.sleep(wait)
@@ -230,8 +231,7 @@ class EventRecorder:
                     # Another process has had the same idea of a name at the same nanosecond.
                     occurrence.name = _event_name(occurrence.regarding.name, self._clock())
                     continue
-                # Our own, whose answer was lost. It may have been sent with a smaller count.
-                count = 1
+                count = in_doubt
             except NotFound as error:
                 if not occurrence.told:
                     self._give_up(occurrence, error)
@@ -243,7 +243,8 @@ class EventRecorder:
                 if _refuses(error):
                     self._give_up(occurrence, error)
                     return
-                in_doubt = in_doubt or not isinstance(error, Unreachable | TooManyRequests)
+                if not isinstance(error, Unreachable | TooManyRequests):
+                    in_doubt = in_doubt or count
                 self._complain(error)
                 await asyncio.sleep(backoff.next(at_least=error.retry_after if isinstance(error, ApiError) else None))
                 continue

@@ -134,8 +134,7 @@ class Outbox:
         """The server knows this many of them."""
         occurrence.told = count
         occurrence.told_at = now
-        # That it has become a series is told at once; of a series, only what was asked for while it was on its way.
-        more = occurrence.count > count and (count == 1 or occurrence.state == "again")
+        more = occurrence.count > count and occurrence.state == "again"
         occurrence.state = "idle"
         if more:
             self._put(occurrence)
