@@ -12,6 +12,7 @@
         ├── Unreachable          no answer came, and the request had no effect
         ├── OutcomeUnknown       a write was sent and no answer came: it may or may not have happened
         ├── ProtocolError        an answer came that is not Kubernetes'
+        ├── LeadershipLost       another may lead from now on
         └── ApiError             the API server answered with a failure `Status`
             ├── BadRequest · Unauthorized · Forbidden · NotFound · MethodNotAllowed · Invalid
             ├── Conflict
@@ -83,6 +84,10 @@ class OutcomeUnknown(ClientError):
 
 class ProtocolError(ClientError):
     """An answer came that is not Kubernetes': a proxy's page, a broken stream, an undecodable object."""
+
+
+class LeadershipLost(ClientError):
+    """Another may lead from now on; what was done as a leader has been cancelled."""
 
 
 class ApiError(ClientError):

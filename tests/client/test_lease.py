@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bayplan.client.api import Client
-from bayplan.client.election import Election, LeadershipLost, Timings
+from bayplan.client.election import Election, Timings
 from bayplan.client.term import Clocks
 from bayplan.client.transport import no_answer
-from bayplan.errors import ConfigurationError, Unreachable, UsageError
+from bayplan.errors import ConfigurationError, LeadershipLost, Unreachable, UsageError
 from bayplan.testing.collection import Reply
 from bayplan.testing.virtual_time import virtual_time
 

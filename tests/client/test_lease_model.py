@@ -18,10 +18,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayplan.client.api import Client
-from bayplan.client.election import Election, LeadershipLost, Timings
+from bayplan.client.election import Election, Timings
 from bayplan.client.term import Clocks
 from bayplan.client.transport import no_answer
-from bayplan.errors import Unreachable
+from bayplan.errors import LeadershipLost, Unreachable
 from bayplan.testing.collection import Reply
 from bayplan.testing.virtual_time import run_virtual
 

@@ -38,10 +38,10 @@ from typing import TYPE_CHECKING
 from bayplan.client.lease import LeaseLock, micro_time
 from bayplan.client.term import Clocks, Term
 from bayplan.errors import (
-    BayplanError,
     ClientError,
     ConfigurationError,
     Conflict,
+    LeadershipLost,
     NotFound,
     OutcomeUnknown,
     UsageError,
@@ -62,10 +62,6 @@ JITTER = 1.2
 
 #: After these a write may have happened, or the lease is not what we took it for: look, and then write again.
 _LOOK_AGAIN = (Conflict, NotFound, OutcomeUnknown, TimeoutError)
-
-
-class LeadershipLost(BayplanError):
-    """Another may lead from now on; what was done as a leader has been cancelled."""
 
 
 @dataclass(frozen=True, slots=True)

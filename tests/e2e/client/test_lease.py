@@ -11,9 +11,10 @@ import pytest
 
 from bayplan.client.api import Client
 from bayplan.client.credentials import load_access
-from bayplan.client.election import Election, LeadershipLost, Timings
+from bayplan.client.election import Election, Timings
 from bayplan.client.lease import LeaseLock
 from bayplan.client.patches import MergePatch
+from bayplan.errors import LeadershipLost
 from bayplan.objects.housekeeping import LEASES
 from bayplan.testing.controlplane import ControlPlaneConfig
 
