@@ -100,6 +100,21 @@ def test_one_that_repeats_before_it_is_sent_is_sent_once_with_its_count() -> Non
     assert book.idle()
 
 
+def test_telling_all_where_little_may_wait_drops_what_was_never_told_and_does_not_bring_it_back() -> None:
+    book = Book(EventLimits(waiting=1))
+    book.record(pod("told"))
+    book.tell()
+    book.record(pod("told"))
+    book.record(pod("new"))
+    book.record(pod("new"))
+    book.outbox.tell_all()
+    assert book.tell().regarding.name == "told"
+    book.outbox.tell_all()
+    book.outbox.validate()
+    assert book.idle()
+    assert book.outbox.dropped == 2
+
+
 def test_one_that_repeats_while_it_is_sent_is_told_as_a_series_right_after() -> None:
     book = Book()
     book.record()

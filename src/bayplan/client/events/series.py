@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 import msgspec
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bayplan.objects.meta import ObjectReference
 
 EventType = Literal["Normal", "Warning"]
@@ -151,7 +153,7 @@ class Outbox:
             if now - occurrence.last < self._finish:
                 break
             del self._singles[occurrence.key]
-        for occurrence in list(self._series.values()):
+        for occurrence in self._going_on():
             if now - occurrence.last >= self._finish:
                 self._finish_series(occurrence)
             elif occurrence.count > occurrence.told > 0 and now - occurrence.told_at >= self._refresh:
@@ -160,7 +162,7 @@ class Outbox:
 
     def tell_all(self) -> None:
         """Let every series tell how far it has come: there may be no later time for it."""
-        for occurrence in self._series.values():
+        for occurrence in self._going_on():
             if occurrence.count > occurrence.told:
                 self._put(occurrence)
 
@@ -180,6 +182,12 @@ class Outbox:
             assert ages == sorted(ages)
         for one in (*self._singles.values(), *self._series.values()):
             assert one.told or one.state != "idle", "it was never told, and never will be"
+
+    def _going_on(self) -> Iterator[Occurrence]:
+        """Every series, while some of them end: letting one wait may drop another for good."""
+        for occurrence in list(self._series.values()):
+            if self._series.get(occurrence.key) is occurrence:
+                yield occurrence
 
     def _again(self, known: Occurrence, now: int) -> bool:
         known.count += 1
