@@ -62,6 +62,7 @@ def test_causes_and_waits_come_through() -> None:
         ({"Retry-After": "7"}, 7.0),
         ({"Retry-After": "-7"}, 0.0),
         ({"Retry-After": "soon"}, None),
+        ({"Retry-After": "9" * 400}, None),
         ({}, None),
         ({"Retry-After": "Thu, 19 Nov 2026 10:00:30 GMT", "Date": "Thu, 19 Nov 2026 10:00:00 GMT"}, 30.0),
         ({"Retry-After": "Thu, 19 Nov 2026 10:00:30 GMT"}, None),
@@ -82,7 +83,7 @@ def test_a_page_that_is_no_status_is_quoted_in_short() -> None:
 
 def test_bytes_that_are_no_text_do_no_harm() -> None:
     assert "502" in str(error_from(502, {}, b"\xff\xfe\x00"))
-    assert str(error_from(500, {}, b"")) == "the server answered 500"
+    assert error_from(500, {}, b"").problem == "the server answered 500"
 
 
 def test_a_redirect_is_no_answer_of_an_api_server() -> None:
@@ -92,6 +93,11 @@ def test_a_redirect_is_no_answer_of_an_api_server() -> None:
     assert error.remedy
 
 
-@pytest.mark.parametrize("code", [401, 403])
-def test_credentials_that_are_refused_come_with_a_remedy(code: int) -> None:
+@pytest.mark.parametrize("code", [400, 401, 403, 404, 405, 409, 410, 422, 429, 500, 503])
+def test_every_no_comes_with_a_remedy(code: int) -> None:
     assert error_from(code, {}, status(code)).remedy
+
+
+def test_a_name_that_is_taken_has_another_remedy_than_an_object_that_moved_on() -> None:
+    taken, moved = (error_from(409, {}, status(409, reason)) for reason in ("AlreadyExists", "Conflict"))
+    assert taken.remedy != moved.remedy

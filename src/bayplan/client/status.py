@@ -42,9 +42,17 @@ _BY_CODE: dict[int, type[ApiError]] = {
 }
 
 _REMEDIES: dict[int, str] = {
+    400: "check what was asked for, and that the address is right, https:// included",
     401: "see with `bayplan cluster` whose credentials these are, and whether they have expired",
     403: "ask for the right, or grant it with a Role and a RoleBinding",
+    404: "see whether it exists, and in which namespace",
+    405: "see with `kubectl api-resources -o wide` what this resource can do",
+    409: "read it again: it has moved on",
+    410: "list again",
+    422: "correct what the message names",
+    429: "wait, and ask for less at a time",
 }
+_SERVER_REMEDY = "see whether the server is well, and try again"
 
 
 class _Cause(msgspec.Struct):
@@ -82,8 +90,14 @@ class Status(msgspec.Struct):
             reason=self.reason or "",
             causes=[cause.reason or "" for cause in details.causes or ()],
             retry_after=retry_after,
-            remedy=_REMEDIES.get(code),
+            remedy=_remedy(code, self.reason),
         )
+
+
+def _remedy(code: int, reason: str | None) -> str | None:
+    if reason == "AlreadyExists":
+        return "choose another name, or change the one that is there"
+    return _SERVER_REMEDY if code >= 500 else _REMEDIES.get(code)
 
 
 _decoder = msgspec.json.Decoder(Status)
@@ -124,7 +138,7 @@ def _retry_after(value: str | None, date: str | None) -> float | None:
         return None
     try:
         return max(0.0, float(int(value)))
-    except ValueError:
+    except (ValueError, OverflowError):
         pass
     try:
         now = parsedate_to_datetime(date or "")
