@@ -325,6 +325,53 @@ async def test_retry_after_is_never_undercut(code: int) -> None:
         assert reflector.synced
 
 
+@virtual_time
+async def test_a_wait_without_measure_is_not_believed() -> None:
+    """A maintenance page may ask for an hour; the mirror is not to be blind so long after the server is back."""
+    collection = Collection()
+    collection.answers = [Reply.failure(503, "Busy", Retry_After="3600")]
+    async with reflecting(collection, rhythm=Rhythm(longest_asked=60)) as (reflector, _):
+        await asyncio.sleep(59)
+        assert not reflector.synced
+        await asyncio.sleep(14)
+        assert reflector.synced
+
+
+@virtual_time
+async def test_an_expired_version_is_answered_at_once_however_long_the_server_was_away() -> None:
+    """A server that was restarted has lost its history: that it says so is a sign of life."""
+    collection = Collection()
+    collection.create("a")
+    async with reflecting(collection) as (reflector, following):
+        await reflector.wait_synced()
+        last_answer = asyncio.Event()
+
+        class Telling(list[Any]):
+            def pop(self, *index: Any) -> Any:
+                if len(self) == 1:
+                    last_answer.set()
+                return super().pop(*index)
+
+        collection.answers = Telling([*[Unreachable("refused")] * 9, Reply.failure(410, "Expired")])
+        collection.cut()
+        await last_answer.wait()
+        collection.create("b")
+        await asyncio.sleep(0.1)
+        assert following.told == ["added a", "added b"]
+
+
+@virtual_time
+async def test_versions_that_keep_expiring_are_asked_for_ever_more_rarely() -> None:
+    collection = Collection()
+    collection.answers = [Reply.failure(410, "Expired")] * 1000
+    async with reflecting(collection) as (reflector, _):
+        await asyncio.sleep(120)
+        assert 5 <= len(collection.requests) <= 20
+        collection.answers = []
+        await asyncio.sleep(40)
+        assert reflector.synced
+
+
 @pytest.mark.parametrize("code", [400, 401, 403, 404, 422, 500, 502, 504])
 @virtual_time
 async def test_no_answer_of_the_server_ends_it(code: int) -> None:

@@ -86,6 +86,8 @@ class Rhythm:
     #: The first wait after a failure; waits double up to the longest.
     first_wait: float = 0.5
     longest_wait: float = 30.0
+    #: A server, or a maintenance page before it, may ask for a longer wait. More than this is not believed.
+    longest_asked: float = 120.0
     #: A watch that the server ends sooner than this, having said nothing, counts as a failure.
     shortest_watch: float = 1.0
 
@@ -131,6 +133,8 @@ class Reflector(Generic[T]):
         self._state: State = "idle"
         self._heard_at: float | None = None
         self._problem = ""
+        #: Whether the last failure was a version that had expired.
+        self._expired = False
         #: What was last warned of, and when.
         self._warned = ("", 0.0)
         self._lists = self._watches = self._changes = self._failures = 0
@@ -196,15 +200,22 @@ class Reflector(Generic[T]):
         if isinstance(error, _LIST_ANEW):
             self._version = None
         self._doubtful = True
-        first, problem = not self._backoff.failures, str(error)
-        asked = error.retry_after if isinstance(error, ApiError) else None
-        # A version that has expired is no sign of trouble at the server. Lists that keep expiring are.
-        wait = self._backoff.next(at_least=asked)
-        if first and isinstance(error, Expired):
-            wait = 0.0
+        wait, problem = self._wait_after(error), str(error)
         self._state, self._problem = "waiting", problem
         self._log_failure(problem, wait)
         await asyncio.sleep(wait)
+
+    def _wait_after(self, error: ClientError) -> float:
+        """How long to wait before the next try."""
+        expired_again = self._expired
+        self._expired = isinstance(error, Expired)
+        if self._expired and not expired_again:
+            # No sign of trouble but of life: a server that was restarted answers so, and its mirror is to be true again
+            # at once, however long the server was away. Versions that keep expiring are trouble.
+            self._backoff.reset()
+            return 0.0
+        asked = error.retry_after if isinstance(error, ApiError) else None
+        return self._backoff.next(at_least=None if asked is None else min(asked, self._rhythm.longest_asked))
 
     def _log_failure(self, problem: str, wait: float) -> None:
         """Warn of a new problem at once, and of one that lasts now and then."""
@@ -289,6 +300,7 @@ class Reflector(Generic[T]):
                         self._take(line)
                     heard = True
                     self._note_heard()
+                    self._expired = False
                     self._backoff.reset()
         finally:
             response.close()
