@@ -77,7 +77,13 @@ async def test_get_asks_for_one_object_in_the_clients_namespace_or_the_one_named
 @virtual_time
 async def test_a_name_that_is_empty_never_reaches_the_collection() -> None:
     script = Script()
-    for request in (Client(script).get(THINGS, ""), Client(script).delete(THINGS, "")):
+    client = Client(script)
+    for request in (
+        client.get(THINGS, ""),
+        client.delete(THINGS, ""),
+        client.bind("ns", "", "n1", uid=Uid("u")),
+        client.evict("ns", ""),
+    ):
         with pytest.raises(errors.UsageError):
             await request
     assert script.requests == []
@@ -97,6 +103,20 @@ async def test_list_gathers_the_pages_of_all_namespaces() -> None:
     assert [query.get("continue") for query in queries] == [None, "x", "y"]
     assert all(query["labelSelector"] == "a=b" and query["fieldSelector"] == "c=d" for query in queries)
     assert {request.path for request in script.requests} == {"/apis/example.com/v1/things"}
+
+
+@virtual_time
+async def test_a_list_whose_pages_expire_is_asked_for_in_one_piece() -> None:
+    def page(names: str, more: str = "") -> Reply:
+        items = [{"metadata": {"name": name}} for name in names]
+        return Reply(200, json.dumps({"metadata": {"resourceVersion": "9", "continue": more}, "items": items}).encode())
+
+    script = Script([page("ab", "x"), Reply.failure(410, "Expired"), page("acd")])
+    listed = await Client(script).list(THINGS)
+    assert [item.metadata.name for item in listed.items] == ["a", "c", "d"]
+    first, _, last = (dict(request.query) for request in script.requests)
+    assert "limit" in first
+    assert not {"limit", "continue"} & set(last)
 
 
 @virtual_time
@@ -202,7 +222,9 @@ NO_EFFECT: list[Reply | Exception] = [
     Reply.failure(429, "TooManyRequests", Retry_After="1"),
     Reply.failure(503, "ServiceUnavailable", Retry_After="1"),
 ]
+#: The last is a proxy's: the connection behind it broke, and nobody knows when.
 PERHAPS: list[Reply | Exception] = [Reply.failure(code, "Internal") for code in (500, 502, 504)]
+PERHAPS.append(Reply(503, b"upstream connect error or disconnect"))
 
 
 @pytest.mark.parametrize("request_", READS + WRITES)
@@ -238,6 +260,24 @@ async def test_a_write_whose_answer_was_lost_is_told_as_unknown(
     script = Script([errors.OutcomeUnknown("no answer"), OK])
     with pytest.raises(errors.OutcomeUnknown):
         await request_(Client(script))
+    assert len(script.requests) == 1
+
+
+@pytest.mark.parametrize("request_", WRITES)
+@virtual_time
+async def test_a_503_of_the_api_servers_own_is_a_clear_no(request_: Callable[[Client], Awaitable[object]]) -> None:
+    script = Script([Reply.failure(503, "ServiceUnavailable")])
+    with pytest.raises(errors.ServerError):
+        await request_(Client(script))
+    assert len(script.requests) == 1
+
+
+@virtual_time
+async def test_a_write_that_left_behind_what_cannot_be_read_is_told_as_done() -> None:
+    script = Script([Reply(201, b'{"metadata":{"name":"a"},"value":"not a number"}')])
+    with pytest.raises(errors.ProtocolError, match="has answered with success") as raised:
+        await Client(script).create(THINGS, {})
+    assert "take the write for done" in (raised.value.remedy or "")
     assert len(script.requests) == 1
 
 

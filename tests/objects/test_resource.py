@@ -25,3 +25,7 @@ def test_what_has_no_namespace_is_not_given_one() -> None:
 
 def test_odd_names_are_quoted() -> None:
     assert PODS.path(namespace="a/b", name="c d?") == "/api/v1/namespaces/a%2Fb/pods/c%20d%3F"
+
+
+def test_an_empty_namespace_means_all_of_them() -> None:
+    assert PODS.path(namespace="") == PODS.path() == "/api/v1/pods"

@@ -4,7 +4,8 @@ What is sent again, and what is not:
 
 * a read, after anything that may pass: no answer, 429, 5xx;
 * a write, only when it certainly had no effect: no connection, 429, or a 503 with Retry-After. When it was sent and
-  no answer came, or the answer is a 500, 502 or 504, `OutcomeUnknown` says so, and the caller looks it up;
+  no answer came, or the answer is a 500, 502 or 504, or a 503 that is not the API server's own, `OutcomeUnknown` says
+  so, and the caller looks it up;
 * anything, once, after a 401 that made the credentials be read anew.
 
 An eviction that a disruption budget holds back is a 429 too. That is an answer and not a shortage: it is not sent
@@ -15,20 +16,23 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import aclosing
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar
 
 import msgspec
 
 from bayplan import __version__
 from bayplan.client.backoff import Backoff
-from bayplan.client.codec import Page, decode_object, decode_page, encode, query_pairs
+from bayplan.client.codec import Page, PartialObject, decode_object, decode_page, encode, query_pairs
 from bayplan.client.patches import ApplyPatch
 from bayplan.client.status import error_from
 from bayplan.client.transport import Request
 from bayplan.errors import (
     ApiError,
     ClientError,
+    Expired,
     OutcomeUnknown,
     ProtocolError,
     ServerError,
@@ -37,6 +41,7 @@ from bayplan.errors import (
     Unreachable,
     UsageError,
 )
+from bayplan.objects.resource import Resource
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping
@@ -47,13 +52,15 @@ if TYPE_CHECKING:
     from bayplan.client.patches import Patch
     from bayplan.client.transport import Response, Transport
     from bayplan.objects.meta import ResourceVersion, Uid
-    from bayplan.objects.resource import Resource
 
     T = TypeVar("T", bound=KubernetesObject)
 
 _log = logging.getLogger(__name__)
 
 JSON = "application/json"
+
+#: Pods, of which only the path is wanted.
+_PODS = Resource("", "v1", "pods", "Pod", namespaced=True, type=PartialObject)
 
 #: Objects a page: large enough that 10,000 pods take 20 requests, small enough that a page is a few hundred kB.
 PAGE = 500
@@ -128,15 +135,15 @@ class Client:
         self, resource: Resource[T], *, namespace: str | None = None, labels: str = "", fields: str = ""
     ) -> Page[T]:
         """All objects of a collection, as they were at one moment; without a namespace, of all namespaces."""
-        items: list[T] = []
-        unreadable = []
-        metadata = None
-        async for page in self.pages(resource, namespace=namespace, labels=labels, fields=fields):
-            items += page.items
-            unreadable += page.unreadable
-            metadata = metadata or page.metadata
-        assert metadata is not None
-        return Page(metadata, items, unreadable)
+        ask = partial(self.pages, resource, namespace=namespace, labels=labels, fields=fields)
+        async with aclosing(ask()) as pages:
+            first = await anext(pages)
+            try:
+                return await _joined(first, pages)
+            except Expired:
+                pass  # The moment was forgotten before its last page was read. In one piece it cannot be.
+        async with aclosing(ask(limit=0)) as pages:
+            return await _joined(await anext(pages), pages)
 
     async def pages(
         self,
@@ -175,7 +182,7 @@ class Client:
         path = self._collection(resource, namespace)
         query = {"dryRun": "All" if dry_run else None, "fieldManager": field_manager}
         answer = await self.raw("POST", path, encode(resource, body), query=query)
-        return decode_object(resource.type, answer, f"POST {path}")
+        return _made(resource, answer, f"POST {path}")
 
     async def replace(
         self,
@@ -197,7 +204,7 @@ class Client:
         path = self._path(resource, namespace, name, subresource)
         query = {"dryRun": "All" if dry_run else None, "fieldManager": field_manager}
         answer = await self.raw("PUT", path, encode(resource, body), query=query, timeout=timeout)
-        return decode_object(resource.type, answer, f"PUT {path}")
+        return _made(resource, answer, f"PUT {path}")
 
     async def patch(
         self,
@@ -219,7 +226,7 @@ class Client:
         else:
             body = msgspec.json.encode(patch.body)
         answer = await self.raw("PATCH", path, body, query=query, media_type=patch.media_type)
-        return decode_object(resource.type, answer, f"PATCH {path}")
+        return _made(resource, answer, f"PATCH {path}")
 
     async def delete(
         self,
@@ -248,7 +255,7 @@ class Client:
             "metadata": {"name": name, "namespace": namespace, "uid": uid},
             "target": {"apiVersion": "v1", "kind": "Node", "name": node},
         }
-        path = f"/api/v1/namespaces/{namespace}/pods/{name}/binding"
+        path = self._path(_PODS, namespace, name, "binding")
         await self.raw("POST", path, msgspec.json.encode(body))
 
     async def evict(
@@ -261,7 +268,7 @@ class Client:
             "metadata": {"name": name, "namespace": namespace},
             "deleteOptions": _delete_options(uid, None, grace_seconds, None, dry_run=False),
         }
-        path = f"/api/v1/namespaces/{namespace}/pods/{name}/eviction"
+        path = self._path(_PODS, namespace, name, "eviction")
         await self.raw("POST", path, msgspec.json.encode(body))
 
     async def scale(self, resource: Resource[Any], name: str, replicas: int, *, namespace: str | None = None) -> None:
@@ -355,6 +362,24 @@ class Client:
         return resource.path(namespace=namespace or self.namespace)
 
 
+async def _joined(first: Page[T], others: AsyncGenerator[Page[T], None]) -> Page[T]:
+    async for page in others:
+        first.items += page.items
+        first.unreadable += page.unreadable
+    return first
+
+
+def _made(resource: Resource[T], answer: bytes, what: str) -> T:
+    """The object that a write left behind, as the server has answered."""
+    try:
+        return decode_object(resource.type, answer, what)
+    except ProtocolError as error:
+        raise ProtocolError(
+            f"{error.problem} (the server has answered with success)",
+            remedy="take the write for done, and read the object through a struct that fits it",
+        ) from error
+
+
 def _may_repeat(request: Request, error: ClientError) -> bool:
     if isinstance(error, Unreachable):
         return True
@@ -366,8 +391,14 @@ def _may_repeat(request: Request, error: ClientError) -> bool:
 
 
 def _may_have_happened(error: ServerError) -> bool:
-    """Whether a write that was answered so may have had its effect; 503 is sent by those who have not begun."""
-    return error.code != 503 and error.code != 501
+    """Whether a write that was answered so may have had its effect.
+
+    A 503 of the API server's own says that it has not begun. Proxies, and the aggregator in front of an extension
+    server, send a bare one when the connection broke behind them.
+    """
+    if error.code == 503:
+        return error.retry_after is None and not error.reason
+    return error.code != 501
 
 
 def _delete_options(

@@ -36,10 +36,10 @@ class Resource(Generic[T_co]):
     def path(self, *, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         """The URL path of the collection, of one object in it, or of an object's subresource.
 
-        Without a namespace it is the collection across all of them.
+        Without a namespace, or with an empty one, it is the collection across all of them.
         """
         parts = ["/apis", self.group, self.version] if self.group else ["/api", self.version]
-        if namespace is not None and self.namespaced:
+        if namespace and self.namespaced:
             parts += ["namespaces", quote(namespace, safe="")]
         parts.append(self.plural)
         if name is not None:
