@@ -478,6 +478,7 @@ async def test_writes_through_a_server_that_is_killed_are_never_lost_and_never_d
             tasks.append(asyncio.create_task(create(number)))
             await asyncio.sleep(0.005)
             if number == 100:
+                await until(lambda: len(outcomes) > 50)
                 world.plane.apiserver.kill()
                 world.plane.apiserver.daemon.start()
         await asyncio.gather(*tasks)
