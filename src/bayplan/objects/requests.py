@@ -121,7 +121,7 @@ def is_scalar(name: str) -> bool:
 
 def _held(pod: Pod, missing: Mapping[str, Quantity]) -> Amounts:
     """What the pod takes, where each container's missing requests are filled up with `missing`."""
-    if not _has_resize_status(pod):
+    if not has_resize_status(pod):
         share = _requested if not missing else _filled(_requested, missing)
         return _with_pod_level(pod, _aggregate(pod, share), held=True)
     statuses = _statuses_by_name(pod)
@@ -219,13 +219,13 @@ def _filled(share: _Share, missing: Mapping[str, Quantity]) -> _Share:
 
 def _lacks(pod: Pod, names: Mapping[str, Quantity]) -> bool:
     """Whether filling up could change anything."""
-    if _has_resize_status(pod):
+    if has_resize_status(pod):
         return True
     containers = (*pod.spec.containers, *pod.spec.init_containers)
     return any(name not in (container.resources.requests or {}) for container in containers for name in names)
 
 
-def _has_resize_status(pod: Pod) -> bool:
+def has_resize_status(pod: Pod) -> bool:
     """Whether the status says anything that could differ from the spec."""
     status = pod.status
     if status.allocated_resources is not None or status.resources is not None or _is_resize_infeasible(pod):

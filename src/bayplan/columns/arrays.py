@@ -1,0 +1,51 @@
+"""Arrays that grow, and the integers that fit into them."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints: TypeAlias = NDArray[np.int64]
+Ids: TypeAlias = NDArray[np.int32]
+Floats: TypeAlias = NDArray[np.float64]
+Bools: TypeAlias = NDArray[np.bool_]
+#: Rows of the node table: all of a run, or these.
+Rows: TypeAlias = "slice | NDArray[np.intp]"
+
+#: The most that a node is taken to have of anything, 9 PB of memory for one. Products with a score stay within 64 bits.
+MOST = 2**53 - 1
+#: What a pod counts for that asks for more than any node has: it fits nowhere.
+TOO_MUCH = 2**53
+#: The most that may be taken on one node. Only pods bound by hand get there; beyond it they count for less.
+_CEILING = 2**62
+
+A = TypeVar("A", bound=np.generic)
+
+
+def bounded(amount: int, most: int) -> int:
+    """The amount, not below zero and not above the most."""
+    return min(max(amount, 0), most)
+
+
+def room_below_ceiling(taken: int, amount: int) -> int:
+    """As much of the amount as can be added without wrapping around."""
+    return min(amount, _CEILING - taken)
+
+
+def grown(array: NDArray[A], length: int, fill: Any = 0) -> NDArray[A]:
+    """The same in a longer array; the last axis grows."""
+    larger = np.full((*array.shape[:-1], length), fill, dtype=array.dtype)
+    larger[..., : array.shape[-1]] = array
+    return larger
+
+
+def rows_of(changed: list[int]) -> Rows | None:
+    """Each of these rows once, in the form that numpy reads fastest; None for none."""
+    if not changed:
+        return None
+    first = changed[0]
+    if len(changed) == 1 or all(row == first for row in changed):
+        return slice(first, first + 1)
+    return np.unique(np.asarray(changed, dtype=np.intp))

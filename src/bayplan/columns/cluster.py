@@ -1,0 +1,146 @@
+"""All that placement reads of a cluster.
+
+Pods may be on nodes that are not there, because their nodes came later or left earlier. They are *strays*: kept, and
+counted as soon as the node is there.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayplan.columns.podclass import PodClasses
+from bayplan.columns.pods import PodTable
+from bayplan.columns.store import Store
+from bayplan.columns.table import NodeTable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bayplan.objects.node import Namespace, Node
+    from bayplan.objects.pod import Pod
+    from bayplan.objects.storage import (
+        CSIDriver,
+        CSINode,
+        CSIStorageCapacity,
+        PersistentVolume,
+        PersistentVolumeClaim,
+        StorageClass,
+        VolumeAttachment,
+    )
+    from bayplan.objects.workloads import (
+        PodDisruptionBudget,
+        PriorityClass,
+        ReplicaSet,
+        ReplicationController,
+        Service,
+        StatefulSet,
+    )
+
+
+class Cluster:
+    """Nodes, the pods on them, and the objects around them. Plugins read it; only the cache writes to it."""
+
+    def __init__(self, *, annotations_matter: bool = False) -> None:
+        self.nodes = NodeTable()
+        self.classes = PodClasses(annotations_matter=annotations_matter)
+        self.pods = PodTable(self.nodes, self.classes)
+        self.namespaces: Store[Namespace] = Store()
+        self.services: Store[Service] = Store()
+        self.replication_controllers: Store[ReplicationController] = Store()
+        self.replica_sets: Store[ReplicaSet] = Store()
+        self.stateful_sets: Store[StatefulSet] = Store()
+        self.budgets: Store[PodDisruptionBudget] = Store()
+        self.priority_classes: Store[PriorityClass] = Store()
+        self.volumes: Store[PersistentVolume] = Store()
+        self.claims: Store[PersistentVolumeClaim] = Store()
+        self.storage_classes: Store[StorageClass] = Store()
+        self.csi_nodes: Store[CSINode] = Store()
+        self.csi_drivers: Store[CSIDriver] = Store()
+        self.capacities: Store[CSIStorageCapacity] = Store()
+        self.attachments: Store[VolumeAttachment] = Store()
+        #: Pods on nodes that are not there, by node and key.
+        self._strays: dict[str, dict[str, Pod]] = {}
+        #: Where each stray is.
+        self._stray_on: dict[str, str] = {}
+        #: Pods that are to go to a row once there is room, by row and key.
+        self._nominated: dict[str, dict[str, Pod]] = {}
+        self._nominated_to: dict[str, str] = {}
+
+    def put_node(self, node: Node) -> None:
+        """A node is there, or has changed."""
+        row = self.nodes.put(node)
+        name = node.metadata.name
+        for key, pod in self._strays.pop(name, {}).items():
+            del self._stray_on[key]
+            self.pods.add(pod, row)
+
+    def remove_node(self, name: str) -> None:
+        """A node is gone. Its pods stay known until they are gone too."""
+        row = self.nodes.row_of.get(name)
+        if row is None:
+            return
+        for key, placement in list(self.pods.on(row).items()):
+            self.pods.remove(key)
+            self._stray(key, placement.pod, name)
+        self.nodes.remove(name)
+
+    def put_pod(self, pod: Pod, node: str) -> None:
+        """A pod takes room on a node; it may have been on another, or another pod."""
+        key = pod.metadata.key
+        self.remove_pod(key)
+        row = self.nodes.row_of.get(node)
+        if row is None:
+            self._stray(key, pod, node)
+        else:
+            self.pods.add(pod, row)
+
+    def remove_pod(self, key: str) -> None:
+        """A pod takes no room any more."""
+        if self.pods.remove(key) is None:
+            node = self._stray_on.pop(key, None)
+            if node is not None:
+                strays = self._strays[node]
+                del strays[key]
+                if not strays:
+                    del self._strays[node]
+
+    def pod_on_node(self, key: str) -> Pod | None:
+        """The pod of this name that takes room somewhere."""
+        placement = self.pods.by_key.get(key)
+        if placement is not None:
+            return placement.pod
+        node = self._stray_on.get(key)
+        return None if node is None else self._strays[node][key]
+
+    def nominate(self, pod: Pod, node: str) -> None:
+        """A pod waits for room on a node: others of no higher priority must leave it that room."""
+        key = pod.metadata.key
+        self.withdraw_nomination(key)
+        self._nominated.setdefault(node, {})[key] = pod
+        self._nominated_to[key] = node
+
+    def withdraw_nomination(self, key: str) -> None:
+        """A pod does not wait for room any more."""
+        node = self._nominated_to.pop(key, None)
+        if node is not None:
+            waiting = self._nominated[node]
+            del waiting[key]
+            if not waiting:
+                del self._nominated[node]
+
+    def nominated(self) -> Mapping[str, Mapping[str, Pod]]:
+        """The pods that wait for room, by node and key."""
+        return self._nominated
+
+    def nominated_node(self, key: str) -> str | None:
+        """The node that a pod waits for."""
+        return self._nominated_to.get(key)
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
+        """The labels of a namespace, None if it is not known."""
+        known = self.namespaces.get(namespace)
+        return None if known is None else known.metadata.labels
+
+    def _stray(self, key: str, pod: Pod, node: str) -> None:
+        self._strays.setdefault(node, {})[key] = pod
+        self._stray_on[key] = node

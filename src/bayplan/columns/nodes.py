@@ -1,0 +1,129 @@
+"""Some rows of the node table: what a vectorised plugin is given, and one row: what a scalar one is given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from numpy.typing import NDArray
+
+    from bayplan.columns.arrays import Ids, Ints, Rows
+    from bayplan.columns.cluster import Cluster
+    from bayplan.columns.fields import NodeField
+    from bayplan.objects.node import Node as NodeObject
+    from bayplan.objects.pod import Pod
+
+
+class Nodes:
+    """Rows of the table, all of them or a few. Everything it gives has one entry a row, in the order of the rows."""
+
+    __slots__ = ("_length", "cluster", "rows", "table")
+
+    def __init__(self, cluster: Cluster, rows: Rows) -> None:
+        self.cluster = cluster
+        self.table = cluster.nodes
+        #: How to index an array that has an entry for each row of the table.
+        self.rows = rows
+        self._length = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+
+    @classmethod
+    def every(cls, cluster: Cluster) -> Nodes:
+        """All rows, those without a node included."""
+        return cls(cluster, slice(0, cluster.nodes.size))
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getitem__(self, field: NodeField[Any]) -> NDArray[Any]:
+        """The values of a field of one's own."""
+        values: NDArray[Any] = self.table.field(field)[self.rows]
+        return values
+
+    def __iter__(self) -> Iterator[Node]:
+        """One by one; for those without a node there is nothing to ask, so they are left out by who calls this."""
+        return (Node(self.cluster, row) for row in self.indices())
+
+    def indices(self) -> Iterable[int]:
+        """The rows as numbers."""
+        rows = self.rows
+        return range(rows.start, rows.stop) if isinstance(rows, slice) else rows.tolist()
+
+    def allocatable(self, resource: str) -> Ints:
+        """How much of a resource the nodes have."""
+        return self.table.resources.allocatable[self.table.resources.number(resource), self.rows]
+
+    def requested(self, resource: str) -> Ints:
+        """How much of it their pods take."""
+        return self.table.resources.requested[self.table.resources.number(resource), self.rows]
+
+    def free(self, resource: str) -> Ints:
+        """How much of it is left; below zero where a node is overcommitted."""
+        return self.allocatable(resource) - self.requested(resource)
+
+    def label_ids(self, key: str) -> Ids:
+        """The numbers of a label's values, below zero where a node has no such label."""
+        return self.table.label_ids(key)[self.rows]
+
+    def zeros(self) -> Ints:
+        """A zero a row, to begin with."""
+        return np.zeros(self._length, dtype=np.int64)
+
+
+class Node:
+    """One node, as a scalar plugin sees it."""
+
+    __slots__ = ("_row", "_table", "cluster")
+
+    def __init__(self, cluster: Cluster, row: int) -> None:
+        self.cluster = cluster
+        self._table = cluster.nodes
+        self._row = row
+
+    @property
+    def object(self) -> NodeObject:
+        """The node as the API server has it."""
+        node = self._table.nodes[self._row]
+        assert node is not None
+        return node
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return self._table.name(self._row)
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """Its labels."""
+        return self.object.metadata.labels
+
+    @property
+    def annotations(self) -> Mapping[str, str]:
+        """Its annotations."""
+        return self.object.metadata.annotations
+
+    @property
+    def pods(self) -> tuple[Pod, ...]:
+        """The pods on it."""
+        return tuple(placement.pod for placement in self.cluster.pods.on(self._row).values())
+
+    def __getitem__(self, field: NodeField[Any]) -> Any:
+        """The value of a field of one's own."""
+        return self._table.field(field)[self._row].item()
+
+    def allocatable(self, resource: str) -> int:
+        """How much of a resource it has."""
+        resources = self._table.resources
+        return resources.allocatable.item(resources.number(resource), self._row)
+
+    def requested(self, resource: str) -> int:
+        """How much of it its pods take."""
+        resources = self._table.resources
+        return resources.requested.item(resources.number(resource), self._row)
+
+    def free(self, resource: str) -> int:
+        """How much of it is left."""
+        return self.allocatable(resource) - self.requested(resource)

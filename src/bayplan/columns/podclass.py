@@ -1,0 +1,141 @@
+"""Pod classes: pods that no decision can tell apart.
+
+Pods come in crowds, from templates. What was worked out for one of a crowd holds for all, so it is kept with the class.
+Two pods are of one class when all that placement reads of them is the same: their namespace, labels, controller, and
+the spec less the node that they are on and the volumes that can be mounted anywhere (each pod has one of those, with a
+random name, for its token).
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import msgspec
+
+from bayplan.columns.affinity import Terms, compile_terms
+from bayplan.errors import ValidationError
+from bayplan.objects.pod import Volume
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bayplan.columns.pods import Group
+    from bayplan.columns.resources import Load
+    from bayplan.objects.pod import Pod, PodSpec
+
+_encode = msgspec.msgpack.Encoder().encode
+
+#: A port on the node's own addresses: address, protocol, number.
+HostPort = tuple[str, str, int]
+# A value of the API; nothing is bound to it.
+_ANY_ADDRESS = "0.0.0.0"  # noqa: S104
+
+
+class PodClass:
+    """What pods of one kind have in common. Whatever is derived from it is worked out once."""
+
+    def __init__(self, key: bytes, pod: Pod) -> None:
+        self.key = key
+        #: One of the class. Only what the class has in common may be read off it.
+        self.pod = pod
+        #: What one of them takes on its node, once that has been worked out.
+        self.load: Load | None = None
+        #: Where it counts among the pods on nodes, once one of them has been.
+        self.group: Group | None = None
+
+    @property
+    def namespace(self) -> str:
+        """The namespace of all of them."""
+        return self.pod.metadata.namespace
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels of all of them."""
+        return self.pod.metadata.labels
+
+    @property
+    def spec(self) -> PodSpec:
+        """The spec of all of them, but for the node and for volumes that can be mounted anywhere."""
+        return self.pod.spec
+
+    @cached_property
+    def terms(self) -> Terms | ValidationError | None:
+        """Its pod affinity; the error where that breaks the rules; None where it has none."""
+        try:
+            return compile_terms(self.pod)
+        except ValidationError as error:
+            return error
+
+    @cached_property
+    def host_ports(self) -> tuple[HostPort, ...]:
+        """The ports it takes on its node. Init containers that end give theirs back before they count."""
+        running = [one for one in self.spec.init_containers if one.is_sidecar]
+        return tuple(
+            (port.host_ip or _ANY_ADDRESS, port.protocol or "TCP", port.host_port)
+            for container in (*running, *self.spec.containers)
+            for port in container.ports
+            if port.host_port > 0
+        )
+
+    def __repr__(self) -> str:
+        return f"PodClass(of {self.pod.metadata.key})"
+
+
+class PodClasses:
+    """The classes there are. When there are too many, which means that pods are all different, they are let go."""
+
+    __slots__ = ("_by_key", "_limit", "annotations_matter")
+
+    def __init__(self, *, limit: int = 10_000, annotations_matter: bool = False) -> None:
+        self._by_key: dict[bytes, PodClass] = {}
+        self._limit = limit
+        #: Whether some plugin reads annotations of pods; then pods with different ones differ.
+        self.annotations_matter = annotations_matter
+
+    def __len__(self) -> int:
+        return len(self._by_key)
+
+    def class_of(self, pod: Pod) -> PodClass:
+        """The class of a pod."""
+        key = self._key(pod)
+        found = self._by_key.get(key)
+        if found is None:
+            if len(self._by_key) >= self._limit:
+                self._by_key.clear()
+            found = self._by_key[key] = PodClass(key, pod)
+        return found
+
+    def _key(self, pod: Pod) -> bytes:
+        meta, spec = pod.metadata, pod.spec
+        volumes = spec.volumes
+        name = ""
+        if volumes:
+            volumes = tuple(volume for volume in volumes if volume != Volume(name=volume.name))
+            if any(volume.ephemeral is not None for volume in volumes):
+                name = meta.name  # the claims of such volumes are named after the pod
+        return _encode(
+            (
+                meta.namespace,
+                meta.labels,
+                meta.annotations if self.annotations_matter else None,
+                meta.controller if meta.owner_references else None,
+                name,
+                volumes,
+                spec.containers,
+                spec.init_containers,
+                spec.scheduler_name,
+                spec.node_selector,
+                spec.affinity,
+                spec.tolerations,
+                spec.topology_spread_constraints,
+                spec.priority,
+                spec.preemption_policy,
+                spec.overhead,
+                spec.resources,
+                spec.resource_claims,
+                spec.scheduling_group,
+                spec.host_network,
+                spec.host_users,
+            )
+        )

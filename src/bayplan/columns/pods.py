@@ -1,0 +1,197 @@
+"""Pods on nodes, counted by what they have in common.
+
+A *group* is the pods of one namespace with the same labels: all that a selector can tell of them. Who counts the pods
+that a selector selects asks each group once, not each pod. `log` has every coming and going, for those who keep counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from bayplan.columns.log import ChangeLog
+from bayplan.objects.requests import count_held, has_resize_status
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from bayplan.columns.affinity import Terms
+    from bayplan.columns.podclass import HostPort, PodClass, PodClasses
+    from bayplan.columns.resources import Load
+    from bayplan.columns.table import NodeTable
+    from bayplan.objects.pod import Pod
+
+
+_NONE: Mapping[str, Placement] = MappingProxyType({})
+#: A namespace, and labels without their order.
+GroupKey = tuple[str, frozenset[tuple[str, str]]]
+
+
+class Group:
+    """Pods of one namespace with the same labels: how many there are on each row."""
+
+    __slots__ = ("alive", "key", "labels", "namespace", "rows")
+
+    def __init__(self, key: GroupKey, labels: Mapping[str, str]) -> None:
+        self.key = key
+        self.namespace = key[0]
+        self.labels = labels
+        #: All of them, by row.
+        self.rows: dict[int, int] = {}
+        #: Those that have not been told to end, by row.
+        self.alive: dict[int, int] = {}
+
+
+class Placement:
+    """A pod on a row, with what it takes there."""
+
+    __slots__ = ("group", "load", "pod", "pod_class", "row", "terms")
+
+    def __init__(self, pod: Pod, pod_class: PodClass, row: int, load: Load, group: Group, terms: Terms | None) -> None:
+        self.pod = pod
+        self.pod_class = pod_class
+        self.row = row
+        self.load = load
+        self.group = group
+        #: Its pod affinity; None where it has none, or a broken one.
+        self.terms = terms
+
+
+class PodTable:
+    """All pods on nodes that are there."""
+
+    def __init__(self, nodes: NodeTable, classes: PodClasses) -> None:
+        self._nodes = nodes
+        self._classes = classes
+        self._groups: dict[GroupKey, Group] = {}
+        #: By namespace and name.
+        self.by_key: dict[str, Placement] = {}
+        self._on_row: dict[int, dict[str, Placement]] = {}
+        #: The pods that have affinity terms, by these terms, then by row.
+        self.terms: dict[Terms, dict[int, int]] = {}
+        #: How often each port is taken, by row.
+        self.ports: dict[int, Counter[HostPort]] = {}
+        #: How many pods use a claim, by its namespace and name.
+        self.claims: Counter[str] = Counter()
+        #: Each coming (1) and going (-1) of a pod.
+        self.log: ChangeLog[tuple[Placement, int]] = ChangeLog(keep=65_536)
+
+    def groups(self) -> Iterable[Group]:
+        """All groups that have pods."""
+        return self._groups.values()
+
+    def on(self, row: int) -> Mapping[str, Placement]:
+        """The pods on a row, by namespace and name."""
+        return self._on_row.get(row, _NONE)
+
+    def add(self, pod: Pod, row: int) -> Placement:
+        """Count a pod in."""
+        pod_class = self._classes.class_of(pod)
+        terms = pod_class.terms
+        placement = Placement(
+            pod,
+            pod_class,
+            row,
+            self._nodes.resources.add(row, self.load_of(pod, pod_class)),
+            self._group_of(pod_class),
+            None if terms is None or isinstance(terms, Exception) else terms,
+        )
+        self._enter(placement)
+        self._note(placement, 1)
+        return placement
+
+    def remove(self, key: str) -> Placement | None:
+        """Count a pod out."""
+        placement = self.by_key.get(key)
+        if placement is None:
+            return None
+        self._nodes.resources.remove(placement.row, placement.load)
+        self._leave(placement)
+        self._note(placement, -1)
+        return placement
+
+    def load_of(self, pod: Pod, pod_class: PodClass) -> Load:
+        """What a pod takes on a node, from its class unless it is being resized."""
+        if has_resize_status(pod):
+            return self._nodes.resources.load_of(count_held(pod))
+        load = pod_class.load
+        if load is None:
+            load = pod_class.load = self._nodes.resources.load_of(count_held(pod))
+        return load
+
+    def _group_of(self, pod_class: PodClass) -> Group:
+        group = pod_class.group
+        if group is None:
+            key = (pod_class.namespace, frozenset(pod_class.labels.items()))
+            group = pod_class.group = self._groups.setdefault(key, Group(key, pod_class.labels))
+        elif not group.rows:  # it was let go when its last pod went, and may have been made anew by another class
+            group = pod_class.group = self._groups.setdefault(group.key, group)
+        return group
+
+    def _enter(self, placement: Placement) -> None:
+        pod, row, group = placement.pod, placement.row, placement.group
+        key = pod.metadata.key
+        self.by_key[key] = placement
+        on_row = self._on_row.get(row)
+        if on_row is None:
+            on_row = self._on_row[row] = {}
+        on_row[key] = placement
+        group.rows[row] = group.rows.get(row, 0) + 1
+        if not pod.is_terminating:
+            group.alive[row] = group.alive.get(row, 0) + 1
+        if placement.terms is not None:
+            _count(self.terms.setdefault(placement.terms, {}), row, 1)
+        if placement.pod_class.host_ports:
+            self.ports.setdefault(row, Counter()).update(placement.pod_class.host_ports)
+        if pod.spec.volumes:
+            self.claims.update(claims_of(pod))
+
+    def _leave(self, placement: Placement) -> None:
+        pod, row, group = placement.pod, placement.row, placement.group
+        key = pod.metadata.key
+        del self.by_key[key]
+        del self._on_row[row][key]
+        _count(group.rows, row, -1)
+        if not pod.is_terminating:
+            _count(group.alive, row, -1)
+        if not group.rows:
+            del self._groups[group.key]
+        if placement.terms is not None:
+            rows = self.terms[placement.terms]
+            _count(rows, row, -1)
+            if not rows:
+                del self.terms[placement.terms]
+        if placement.pod_class.host_ports:
+            _take_away(self.ports[row], placement.pod_class.host_ports)
+        if pod.spec.volumes:
+            _take_away(self.claims, claims_of(pod))
+
+    def _note(self, placement: Placement, sign: int) -> None:
+        self._nodes.load_log.append(placement.row)
+        self.log.append((placement, sign))
+
+
+def claims_of(pod: Pod) -> Iterable[str]:
+    """The claims that a pod uses, by namespace and name."""
+    meta = pod.metadata
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            yield f"{meta.namespace}/{volume.persistent_volume_claim.claim_name}"
+        elif volume.ephemeral is not None:
+            yield f"{meta.namespace}/{meta.name}-{volume.name}"
+
+
+def _count(rows: dict[int, int], row: int, sign: int) -> None:
+    count = rows.get(row, 0) + sign
+    if count:
+        rows[row] = count
+    else:
+        del rows[row]
+
+
+def _take_away(counter: Counter, things: Iterable) -> None:  # type: ignore[type-arg]
+    for thing in things:
+        counter[thing] -= 1
+        if not counter[thing]:
+            del counter[thing]

@@ -1,0 +1,1 @@
+"""Ready-made plugins, one a module, named as kube-scheduler names them."""

@@ -1,0 +1,1 @@
+"""kube-scheduler's configuration file, read into frozen profiles."""
