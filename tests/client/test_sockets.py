@@ -318,6 +318,30 @@ async def test_a_closed_transport_says_so() -> None:
         await transport.send(GET)
 
 
+async def test_closing_leaves_no_socket_open_though_the_peer_never_says_goodbye(tmp_path: Path) -> None:
+    authority = Authority(tmp_path)
+    served = authority.issue_server("serving", ["127.0.0.1"])
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(served.certificate, served.key)
+
+    async def stream_and_turn_deaf(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")
+        await writer.drain()
+        writer.transport.pause_reading()  # type: ignore[attr-defined]
+        await gone.wait()
+
+    gone = asyncio.Event()
+    async with serving(stream_and_turn_deaf, context) as port:
+        tls = FixedTls(ssl.create_default_context(cafile=str(authority.file)))
+        transport = AiohttpTransport(ClusterAccess(f"https://127.0.0.1:{port}", tls=tls))
+        answer = await transport.send(Request("GET", "/watch", timeout=5, stream=True))
+        answer.close()
+        await transport.aclose()
+        assert [one for one in transport._sockets if one.fileno() >= 0] == []
+        gone.set()
+
+
 def test_a_proxy_of_a_kind_that_is_not_spoken_is_refused_at_once() -> None:
     with pytest.raises(CredentialsError, match="socks5 proxy") as raised:
         AiohttpTransport(ClusterAccess("https://x", proxy_url="socks5://127.0.0.1:1080"))

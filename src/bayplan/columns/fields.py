@@ -8,7 +8,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -17,12 +16,15 @@ import numpy as np
 from bayplan.columns.arrays import grown
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from bayplan.objects.node import Node
 
 V = TypeVar("V", bound=float)
 
+_BOOL: type = bool
 _TRUE = frozenset({"true", "yes", "1"})
 
 
@@ -55,7 +57,7 @@ def _parsed(find: Callable[[Node], str | None], form: type[V], missing: V) -> Ca
         if text is None:
             return missing
         try:
-            return form(text.lower() in _TRUE if issubclass(form, bool) else text)
+            return form(text.lower() in _TRUE) if form is _BOOL else form(text)
         except (ValueError, OverflowError):
             return missing
 

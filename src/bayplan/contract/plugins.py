@@ -1,7 +1,7 @@
 """What a plugin may implement. Everything is optional; there is no base class.
 
-A plugin is a frozen dataclass whose fields are its arguments in YAML, and its name is that of its class. It says what it
-has to say of a pod and a node in one of three forms, whichever is easiest, and any mixture of them:
+A plugin is a frozen dataclass whose fields are its arguments in YAML, and its name is that of its class. It says what
+it has to say of a pod and a node in one of three forms, whichever is easiest, and any mixture of them:
 
 ====================  =======================================================  =========================================
 scalar                vectorised                                               prepared

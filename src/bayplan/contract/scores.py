@@ -12,22 +12,24 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 if TYPE_CHECKING:
-    from bayplan.columns.arrays import Ints
+    from bayplan.columns.arrays import Floats, Ints
+
+    Scores = Ints | Floats
 
 #: The best a node can get from one plugin, before its weight.
 MOST_POINTS = 100
 
 #: What was measured: compared to see whether points that were given still hold.
-Measure = tuple[int, ...]
+Measure = tuple[float, ...]
 
 
 class Normalizer(Protocol):
     """Turns raw scores into points."""
 
-    def measure(self, scores: Ints) -> Measure:
+    def measure(self, scores: Scores) -> Measure:
         """What has to be known of the scores of all feasible nodes; there is at least one."""
 
-    def apply(self, scores: Ints, measure: Measure) -> Ints:
+    def apply(self, scores: Scores, measure: Measure) -> Ints:
         """The points for some of them."""
 
 
@@ -35,13 +37,13 @@ class Normalizer(Protocol):
 class AsTheyAre:
     """The scores are points already."""
 
-    def measure(self, scores: Ints) -> Measure:
+    def measure(self, scores: Scores) -> Measure:
         """Nothing."""
         return ()
 
-    def apply(self, scores: Ints, measure: Measure) -> Ints:
+    def apply(self, scores: Scores, measure: Measure) -> Ints:
         """Themselves."""
-        return scores
+        return scores.astype(np.int64, copy=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +52,16 @@ class ByLargest:
 
     reverse: bool = False
 
-    def measure(self, scores: Ints) -> Measure:
+    def measure(self, scores: Scores) -> Measure:
         """The largest score, no less than 0."""
-        return (max(int(scores.max()), 0),)
+        return (max(scores.max().item(), 0),)
 
-    def apply(self, scores: Ints, measure: Measure) -> Ints:
+    def apply(self, scores: Scores, measure: Measure) -> Ints:
         """Integers, rounded down, as kube-scheduler has them."""
         largest = measure[0]
         if largest == 0:
-            return np.full_like(scores, MOST_POINTS) if self.reverse else scores
-        points = MOST_POINTS * scores // largest
+            return np.full(len(scores), MOST_POINTS if self.reverse else 0, dtype=np.int64)
+        points = (MOST_POINTS * scores // largest).astype(np.int64, copy=False)
         return MOST_POINTS - points if self.reverse else points
 
 
@@ -67,13 +69,13 @@ class ByLargest:
 class BetweenExtremes:
     """The least gets 0, the largest 100, and what is between in proportion. All get 0 where they are all the same."""
 
-    def measure(self, scores: Ints) -> Measure:
+    def measure(self, scores: Scores) -> Measure:
         """The least and the largest."""
-        return int(scores.min()), int(scores.max())
+        return scores.min().item(), scores.max().item()
 
-    def apply(self, scores: Ints, measure: Measure) -> Ints:
+    def apply(self, scores: Scores, measure: Measure) -> Ints:
         """Integers, rounded towards zero."""
         least, largest = measure
         if least == largest:
-            return np.zeros_like(scores)
+            return np.zeros(len(scores), dtype=np.int64)
         return (MOST_POINTS * ((scores - least) / float(largest - least))).astype(np.int64)
