@@ -329,9 +329,11 @@ async def test_closing_leaves_no_socket_open_though_the_peer_never_says_goodbye(
         writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n{")
         await writer.drain()
         writer.transport.pause_reading()  # type: ignore[attr-defined]
-        await gone.wait()
+        await closed.wait()
+        writer.transport.abort()
+        over.set()
 
-    gone = asyncio.Event()
+    closed, over = asyncio.Event(), asyncio.Event()
     async with serving(stream_and_turn_deaf, context) as port:
         tls = FixedTls(ssl.create_default_context(cafile=str(authority.file)))
         transport = AiohttpTransport(ClusterAccess(f"https://127.0.0.1:{port}", tls=tls))
@@ -339,7 +341,8 @@ async def test_closing_leaves_no_socket_open_though_the_peer_never_says_goodbye(
         answer.close()
         await transport.aclose()
         assert [one for one in transport._sockets if one.fileno() >= 0] == []
-        gone.set()
+        closed.set()
+        await over.wait()
 
 
 def test_a_proxy_of_a_kind_that_is_not_spoken_is_refused_at_once() -> None:

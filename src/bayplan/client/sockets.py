@@ -108,7 +108,7 @@ class AiohttpTransport:
                 one.shutdown(socket.SHUT_RDWR)
         with suppress(TimeoutError):
             async with asyncio.timeout(_SEVERED_WITHIN):
-                while any(one.fileno() >= 0 for one in self._sockets):
+                while any(one.fileno() >= 0 for one in self._sockets):  # noqa: ASYNC110 - a socket tells nobody
                     await asyncio.sleep(0)
 
     async def _start(self, request: Request, headers: Mapping[str, str]) -> aiohttp.ClientResponse:
