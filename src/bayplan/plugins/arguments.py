@@ -24,6 +24,9 @@ Problem: TypeAlias = tuple[str, str]
 Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
 Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
 
+#: A time: seconds here, and text such as 1m30s in a file.
+Seconds: TypeAlias = Annotated[float, "duration"]
+
 #: For a field with a default in Python that a file must state all the same, as kube-scheduler has it.
 MUST_BE_STATED: Mapping[str, Any] = {"must_be_stated": True}
 
