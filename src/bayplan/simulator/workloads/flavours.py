@@ -86,19 +86,19 @@ def _everything(story: Story, pods: int) -> None:
     dice, claims = story.dice, 40
     story.add(*make_services(), *make_owners(), *make_budgets(dice))
     story.add(*make_bound_storage(dice, story.nodes[:30]), *make_waiting_storage(dice, story.nodes[30:60], claims))
-    _fill(story, each=2)
+    _fill(story, each=3)
 
     def dress(pod: Object) -> None:
         _dress_fully(story, pod)
         add_priority(dice, pod)
-        what = dice.number(0, 5)
+        what = dice.number(0, 6)
         if what == 0:
             add_volumes(dice, pod)
         elif what == 1:
             add_waiting_volumes(dice, pod, claims)
         elif what == 2:
             add_owner(dice, pod)
-        elif what == 3:
+        elif what in (3, 4):
             make_hungry_pod(dice, pod, story.names)
 
     for _ in range(pods):
@@ -276,7 +276,7 @@ FLAVOURS: dict[str, Flavour] = {
     "affinity": Flavour(_affinity, 25, 150),
     "spread": Flavour(_spread, 25, 150),
     "mixed": Flavour(_mixed, 25, 150),
-    "everything": Flavour(_everything, 300, 70, configurations.preempt_everywhere),
+    "everything": Flavour(_everything, 300, 60, configurations.preempt_everywhere),
     "resources": Flavour(_resources, 25, 150),
     "ratio": Flavour(_resources, 25, 150, configurations.shaped_by_use),
     "packed": Flavour(_resources, 25, 150, configurations.packed),

@@ -29,7 +29,10 @@ def make_budgets(dice: Dice) -> list[Object]:
 
     Nobody counts for them here: a budget allows what its status says, however many pods there are.
     """
-    return [_budget(app, app, dice.weighted({0: 3, 1: 2, 3: 1})) for app in APPS[:4]] + [_budget("all", None, 0)]
+    budgets = [_budget(app, {"matchLabels": {"app": app}}, dice.weighted({0: 3, 1: 2, 3: 1})) for app in APPS[:4]]
+    # It stands beside that of its first app: such a pod is under two budgets.
+    several = {"matchExpressions": [{"key": "app", "operator": "In", "values": list(APPS[3:])}]}
+    return [*budgets, _budget("several", several, 1)]
 
 
 def fill(dice: Dice, node: Object, first: int, count: int) -> list[Object]:
@@ -73,15 +76,14 @@ def _running(dice: Dice, node: str, number: int) -> Object:
     }
 
 
-def _budget(name: str, app: str | None, allowed: int) -> Object:
+def _budget(name: str, selector: dict[str, Any], allowed: int) -> Object:
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
         "metadata": {"name": name, "namespace": "default"},
         "spec": {
             "minAvailable": 2,
-            # The selector of everything stands beside the others: a pod may be under two budgets.
-            "selector": {"matchLabels": {"app": app}} if app else {"matchLabels": {"part": "filling", "app": APPS[4]}},
+            "selector": selector,
         },
         "status": {
             "observedGeneration": 1,

@@ -5,7 +5,8 @@ The format of a trace is in docs/traces.md. `record` does it all; `bayplan recor
 
 from __future__ import annotations
 
+from bayplan.testing.recorder.ledger import check
 from bayplan.testing.recorder.recording import record
 from bayplan.testing.recorder.trace import Trace, read_trace, write_trace
 
-__all__ = ["Trace", "read_trace", "record", "write_trace"]
+__all__ = ["Trace", "check", "read_trace", "record", "write_trace"]

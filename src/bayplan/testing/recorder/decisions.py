@@ -77,7 +77,8 @@ class Decider:
     def delete(self, namespace: str, name: str) -> Steps:
         """A pod goes away, and the claims that were made for it."""
         if (namespace, name) not in self._running:
-            # It found no node and is gone; or it still waits behind its gates, where nobody sees it.
+            # It found no node and is gone; or it waits behind its gates, and as far as a trace goes is gone too.
+            self._store.delete("Pod", namespace, name)
             return []
         pod = self._store.get("Pod", namespace, name)
         assert pod is not None, "a running pod is there"

@@ -10,6 +10,7 @@ from bayplan.simulator.workloads.scenario import Create, Delete, Update, identit
 from bayplan.testing.controlplane import ControlPlane
 from bayplan.testing.recorder.attempts import SchedulerLog
 from bayplan.testing.recorder.decisions import Decider
+from bayplan.testing.recorder.ledger import check
 from bayplan.testing.recorder.setting import control_plane_config, scheduler_config, uses_volumes
 from bayplan.testing.recorder.sight import Sight
 from bayplan.testing.recorder.store import ObjectStore
@@ -34,9 +35,11 @@ def record(scenario: Scenario, progress: Callable[[int, int], None] = lambda _do
     with ControlPlane(control_plane_config(scenario)) as plane:
         log = SchedulerLog(plane.logs / "kube-scheduler.log")
         try:
-            return _Recording(scenario, plane, log).play(progress)
+            trace = _Recording(scenario, plane, log).play(progress)
         finally:
             log.close()
+    check(trace)
+    return trace
 
 
 class _Recording:

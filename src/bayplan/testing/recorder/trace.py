@@ -68,9 +68,7 @@ def write_trace(trace: Trace, path: Path) -> int:
     try:
         path.write_bytes(packed)
     except OSError as error:
-        raise UsageError(
-            f"{path} cannot be written: {error}", remedy="choose another file with --output-file"
-        ) from error
+        raise UsageError(f"{path} cannot be written: {error}", remedy="choose another file") from error
     return len(packed)
 
 
