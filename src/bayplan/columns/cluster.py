@@ -6,7 +6,7 @@ counted as soon as the node is there.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayplan.columns.podclass import PodClasses
 from bayplan.columns.pods import PodTable
@@ -14,7 +14,7 @@ from bayplan.columns.store import Store
 from bayplan.columns.table import NodeTable
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from bayplan.objects.node import Namespace, Node
     from bayplan.objects.pod import Pod
@@ -35,6 +35,9 @@ if TYPE_CHECKING:
         Service,
         StatefulSet,
     )
+
+
+T = TypeVar("T")
 
 
 class Cluster:
@@ -65,6 +68,14 @@ class Cluster:
         #: Pods that are to go to a row once there is room, by row and key.
         self._nominated: dict[str, dict[str, Pod]] = {}
         self._nominated_to: dict[str, str] = {}
+        self._shared: dict[Callable[[Cluster], Any], Any] = {}
+
+    def shared(self, make: Callable[[Cluster], T]) -> T:
+        """What several readers work out of the cluster together: made once, and kept as long as the cluster."""
+        found: T | None = self._shared.get(make)
+        if found is None:
+            found = self._shared[make] = make(self)
+        return found
 
     def put_node(self, node: Node) -> None:
         """A node is there, or has changed."""

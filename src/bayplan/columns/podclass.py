@@ -113,7 +113,8 @@ class PodClasses:
         if volumes:
             volumes = tuple(volume for volume in volumes if volume != Volume(name=volume.name))
             if any(volume.ephemeral is not None for volume in volumes):
-                name = meta.name  # the claims of such volumes are named after the pod
+                # The claims of such volumes are named after the pod, and belong to this one and none made anew.
+                name = f"{meta.name}/{meta.uid}"
         return _encode(
             (
                 meta.namespace,

@@ -72,7 +72,7 @@ class PodTable:
         self.terms: dict[Terms, dict[int, int]] = {}
         #: How often each port is taken, by row.
         self.ports: dict[int, Counter[HostPort]] = {}
-        #: How many pods use a claim, by its namespace and name.
+        #: How many pods name a claim, by its namespace and name.
         self.claims: Counter[str] = Counter()
         #: Each coming (1) and going (-1) of a pod.
         self.log: ChangeLog[tuple[Placement, int]] = ChangeLog(keep=65_536)
@@ -173,13 +173,12 @@ class PodTable:
 
 
 def claims_of(pod: Pod) -> Iterable[str]:
-    """The claims that a pod uses, by namespace and name."""
+    """The claims that a pod names, by namespace and name."""
     meta = pod.metadata
     for volume in pod.spec.volumes:
+        # kube-scheduler does not count the claims of ephemeral volumes, each of which is one pod's own.
         if volume.persistent_volume_claim is not None:
             yield f"{meta.namespace}/{volume.persistent_volume_claim.claim_name}"
-        elif volume.ephemeral is not None:
-            yield f"{meta.namespace}/{meta.name}-{volume.name}"
 
 
 def _count(rows: dict[int, int], row: int, sign: int) -> None:

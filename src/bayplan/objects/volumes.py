@@ -28,6 +28,8 @@ class AzureDisk(Wire, frozen=True):
 
     disk_name: str = ""
     disk_uri: str = msgspec.field(default="", name="diskURI")
+    #: Only those that are `Managed` are served by the CSI driver.
+    kind: str | None = None
 
 
 class AzureFile(Wire, frozen=True):
