@@ -6,6 +6,7 @@
     ├── UsageError               a wrong argument or file: nothing was started
     │   └── ConfigurationError   a configuration that cannot be meant, with every problem in it
     ├── ValidationError          text or data that breaks Kubernetes' rules (a quantity, a selector)
+    ├── PluginFailure            a plugin raised an exception: the pod fails, with the plugin's name
     ├── EnvironmentFault         this machine lacks something: a program, a port, a writable directory
     └── ClientError              talking to an API server
         ├── CredentialsError     no usable kubeconfig, or credentials that cannot be read
@@ -60,6 +61,15 @@ class ConfigurationError(UsageError):
 
 class ValidationError(BayplanError, ValueError):
     """Text or data that breaks Kubernetes' rules."""
+
+
+class PluginFailure(BayplanError):
+    """A plugin raised an exception. The pod that it was asked about fails, and no other."""
+
+    def __init__(self, plugin: str, doing: str, error: BaseException) -> None:
+        super().__init__(f"plugin {plugin} failed while {doing}: {type(error).__name__}: {error}")
+        #: The plugin's name.
+        self.plugin = plugin
 
 
 class EnvironmentFault(BayplanError):

@@ -1,0 +1,210 @@
+"""One decision: which node a pod should go to, or why there is none, and who would have to make room.
+
+The engine only decides. It changes nothing in the cluster, so a decision that is not carried out leaves no trace.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+from weakref import WeakValueDictionary
+
+import numpy as np
+
+from bayplan.contract.verdicts import Verdict
+from bayplan.engine.changes import Changes
+from bayplan.engine.journal import Journal
+from bayplan.engine.lifting import name_of, prepare_filter, prepare_score
+from bayplan.engine.plan import Plan
+from bayplan.engine.rejection import Rejection, collect
+from bayplan.engine.sampling import Sampling
+from bayplan.engine.slots import FilterSlot, ScoreSlot
+from bayplan.engine.story import NAMES, Stories, Story
+from bayplan.engine.yielding import yield_to_nominated
+
+if TYPE_CHECKING:
+    from bayplan.columns.cluster import Cluster
+    from bayplan.columns.podclass import PodClass
+    from bayplan.engine.policy import Policy
+    from bayplan.objects.pod import Pod
+
+#: How many numbers all plans together may hold: 400 MB.
+_PLAN_CELLS = 50_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Preemption:
+    """Pods that must go from a node so that another can come."""
+
+    node: str
+    victims: tuple[Pod, ...]
+    violations: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What came of looking at a pod."""
+
+    pod: Pod
+    #: Where it should go; None where no node will do.
+    node: str | None
+    story: Story
+    rejection: Rejection | None = None
+    #: What was found to help, or why nothing does.
+    preemption: Preemption | None = None
+    message: str = ""
+    #: How many nodes would do.
+    feasible: int = 0
+
+
+@dataclass
+class _Kept:
+    """What is kept of one policy."""
+
+    policy: Policy
+    plans: OrderedDict[bytes, Plan] = field(default_factory=OrderedDict)
+
+
+class Engine:
+    """Decides for the pods of a cluster, one at a time."""
+
+    def __init__(
+        self, cluster: Cluster, policies: tuple[Policy, ...] | Policy, *, journal: Journal | None = None
+    ) -> None:
+        policies = policies if isinstance(policies, tuple) else (policies,)
+        self.cluster = cluster
+        self.journal = journal or Journal()
+        self.stories = Stories()
+        self.policies = {policy.scheduler_name: policy for policy in policies}
+        self._kept = {policy.scheduler_name: _Kept(policy) for policy in policies}
+        self._changes = Changes(cluster)
+        self._slots: WeakValueDictionary[Any, FilterSlot | ScoreSlot] = WeakValueDictionary()
+        self._sampling = Sampling()
+        self._names: list[str] = []
+        self._names_position = 0
+
+    def decide(self, pod: Pod) -> Decision:
+        """Decide for a pod. Nothing changes by it."""
+        kept = self._kept[pod.spec.scheduler_name or "default-scheduler"]
+        self.journal.now += 1
+        self._note_names()
+        plan = self.plan(pod, kept)
+        plan.refresh()
+        overridden: dict[int, tuple[str, Verdict]] = {}
+        if self.cluster.nominated():
+            overridden = yield_to_nominated(self, plan, pod)
+        if plan.count > len(overridden) and plan.refusal() is None:
+            decision = self._choose(pod, plan, kept.policy, overridden)
+        else:
+            decision = self._reject(pod, plan, kept.policy, overridden)
+        self.stories.add(decision.story)
+        return decision
+
+    def plan(self, pod: Pod, kept: _Kept | None = None) -> Plan:
+        """The plan of a pod's class."""
+        if kept is None:
+            kept = self._kept[pod.spec.scheduler_name or "default-scheduler"]
+        pod_class = self.cluster.classes.class_of(pod)
+        plan = kept.plans.get(pod_class.key)
+        if plan is None:
+            plan = kept.plans[pod_class.key] = self._make_plan(pod_class, kept.policy)
+            while len(kept.plans) > max(16, _PLAN_CELLS // (2 * self.cluster.nodes.size + 64)):
+                kept.plans.popitem(last=False)
+        elif len(kept.plans) > 1:
+            kept.plans.move_to_end(pod_class.key)
+        return plan
+
+    def _choose(self, pod: Pod, plan: Plan, policy: Policy, overridden: dict[int, tuple[str, Verdict]]) -> Decision:
+        nominated = self._nominated_row(pod, plan, overridden)
+        count = plan.count - len(overridden)
+        scored = False
+        if nominated is not None:
+            row, count = nominated, 1
+        elif overridden or policy.percentage_of_nodes is not None:
+            feasible = plan.feasible.copy()
+            feasible[list(overridden)] = False
+            feasible = self._sampling.sample(feasible, self.cluster.nodes, policy.percentage_of_nodes)
+            count = int(np.count_nonzero(feasible))
+            scored = count > 1
+            if scored:
+                plan.rank()
+            row = int((plan.rank_among(feasible) if scored else feasible).argmax())
+        elif count == 1:
+            row = int(plan.feasible.argmax())
+        else:
+            plan.rank()
+            scored = True
+            row = int(plan.ranking.argmax())
+        node = self.cluster.nodes.name(row)
+        story = Story(pod, node, plan, self.journal, self._names, overridden, None, scored=scored)
+        return Decision(pod, node, story, feasible=count)
+
+    def _reject(self, pod: Pod, plan: Plan, policy: Policy, overridden: dict[int, tuple[str, Verdict]]) -> Decision:
+        rejection = collect(plan, self.cluster.nodes, overridden)
+        story = Story(pod, None, plan, self.journal, self._names, overridden, rejection, scored=False)
+        if not self.cluster.nodes.count:
+            return Decision(pod, None, story, rejection, message="no nodes available to schedule pods")
+        endings: list[str] = []
+        for plugin in policy.post_filters:
+            preemption, ending = plugin.post_filter(pod, rejection, self)
+            if preemption is not None:
+                return Decision(pod, None, story, rejection, preemption, rejection.message(ending))
+            endings.append(ending)
+        return Decision(pod, None, story, rejection, message=rejection.message(", ".join(filter(None, endings))))
+
+    def _nominated_row(self, pod: Pod, plan: Plan, overridden: dict[int, tuple[str, Verdict]]) -> int | None:
+        """The row of the node that the pod was promised, if it will do: then no other is looked at."""
+        name = pod.status.nominated_node_name or self.cluster.nominated_node(pod.metadata.key)
+        row = self.cluster.nodes.row_of.get(name) if name else None
+        if row is None or row in overridden or not plan.feasible[row]:
+            return None
+        return row
+
+    def _make_plan(self, pod_class: PodClass, policy: Policy) -> Plan:
+        filters: list[FilterSlot] = []
+        refusal: tuple[str, Verdict] | None = None
+        for plugin in policy.filters:
+            filtering = prepare_filter(plugin, pod_class, self.cluster)
+            if isinstance(filtering, Verdict):
+                refusal = refusal or (name_of(plugin), filtering)
+            elif filtering is not None:
+                filters.append(self._filter_slot(name_of(plugin), filtering))
+        scores: list[tuple[ScoreSlot, int]] = []
+        for plugin, weight in policy.scores:
+            scoring = prepare_score(plugin, pod_class, self.cluster)
+            if scoring is not None:
+                scores.append((self._score_slot(name_of(plugin), scoring), weight))
+        return Plan(pod_class, self.cluster, filters, scores, refusal)
+
+    def _filter_slot(self, name: str, filtering: Any) -> FilterSlot:
+        slot = self._slots.get((name, "filter", filtering))
+        if slot is None:
+            slot = FilterSlot(name, filtering, self.cluster, self._changes, self.journal)
+            self._slots[name, "filter", filtering] = slot
+        assert isinstance(slot, FilterSlot)
+        return slot
+
+    def _score_slot(self, name: str, scoring: Any) -> ScoreSlot:
+        slot = self._slots.get((name, "score", scoring))
+        if slot is None:
+            slot = ScoreSlot(name, scoring, self.cluster, self._changes, self.journal)
+            self._slots[name, "score", scoring] = slot
+        assert isinstance(slot, ScoreSlot)
+        return slot
+
+    def _note_names(self) -> None:
+        """Keep the names of rows, for stories of nodes that have since gone."""
+        table = self.cluster.nodes
+        if self._names_position == table.node_log.position:
+            return
+        changed = table.node_log.since(self._names_position)
+        self._names_position = table.node_log.position
+        names = self._names
+        names.extend([""] * (table.size - len(names)))
+        for row in range(table.size) if changed is None else changed:
+            name = table.name(row)
+            if names[row] != name:
+                if names[row]:
+                    self.journal.note(NAMES, slice(row, row + 1), np.array([names[row]], dtype=object))
+                names[row] = name

@@ -1,0 +1,199 @@
+"""Plugins in their simpler forms, lifted into the prepared one, which is all that the engine knows.
+
+A plugin that fails fails for the pod that it was asked about, by name; what it said before is not kept.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayplan.columns.interning import Interner
+from bayplan.columns.nodes import Node
+from bayplan.contract.plugins import ROW, Reads
+from bayplan.contract.scores import AsTheyAre, BetweenExtremes
+from bayplan.contract.verdicts import YES, Verdict, Verdicts
+from bayplan.errors import PluginFailure
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import NDArray
+
+    from bayplan.columns.arrays import Rows
+    from bayplan.columns.cluster import Cluster
+    from bayplan.columns.nodes import Nodes
+    from bayplan.columns.podclass import PodClass
+    from bayplan.contract.plugins import Filtering, Scoring
+    from bayplan.contract.scores import Normalizer
+
+
+def name_of(plugin: object) -> str:
+    """What a plugin is called: its `name`, or that of its class."""
+    name = getattr(plugin, "name", None)
+    return name if isinstance(name, str) else type(plugin).__name__
+
+
+def filters(plugin: object) -> bool:
+    """Whether a plugin has a filter, in any form."""
+    return any(hasattr(plugin, form) for form in ("pre_filter", "filter_nodes", "filter"))
+
+
+def scores(plugin: object) -> bool:
+    """Whether a plugin has a score, in any form."""
+    return any(hasattr(plugin, form) for form in ("pre_score", "score_nodes", "score"))
+
+
+def prepare_filter(plugin: Any, pod: PodClass, cluster: Cluster) -> Filtering | Verdict | None:
+    """A plugin's filter for a class of pods, whatever form it has."""
+    with _blaming(plugin, "preparing its filter"):
+        if hasattr(plugin, "pre_filter"):
+            prepared: Filtering | Verdict | None = plugin.pre_filter(pod, cluster)
+            return prepared
+    if getattr(plugin, "reads", ROW) & Reads.CLUSTER:
+        return _AnewFilter(plugin, pod, cluster)
+    return _LiftedFilter(plugin, pod)
+
+
+def prepare_score(plugin: Any, pod: PodClass, cluster: Cluster) -> Scoring | None:
+    """A plugin's score for a class of pods, whatever form it has."""
+    with _blaming(plugin, "preparing its score"):
+        if hasattr(plugin, "pre_score"):
+            prepared: Scoring | None = plugin.pre_score(pod, cluster)
+            return prepared
+    if getattr(plugin, "reads", ROW) & Reads.CLUSTER:
+        return _AnewScore(plugin, pod, cluster)
+    return _LiftedScore(plugin, pod)
+
+
+class _blaming:  # noqa: N801 - reads as a word in `with`
+    """What goes wrong inside is the plugin's failure."""
+
+    def __init__(self, plugin: object, doing: str) -> None:
+        self._plugin = plugin
+        self._doing = doing
+
+    def __enter__(self) -> None: ...
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, Exception) and not isinstance(error, PluginFailure):
+            raise PluginFailure(name_of(self._plugin), self._doing, error) from error
+
+
+@dataclass(frozen=True)
+class _Lifted:
+    """One plugin and one class of pods; equal ones share what the plugin said."""
+
+    plugin: Any
+    pod: PodClass = field(hash=False)
+
+    def __hash__(self) -> int:
+        return hash((id(self.plugin), self.pod.key))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.plugin is self.plugin and other.pod.key == self.pod.key
+
+    @property
+    def reads(self) -> Reads:
+        """What the plugin says that it reads; a node and what is on it, if it says nothing."""
+        reads: Reads = getattr(self.plugin, "reads", ROW)
+        return reads
+
+
+class _LiftedFilter(_Lifted):
+    def __init__(self, plugin: Any, pod: PodClass) -> None:
+        super().__init__(plugin, pod)
+        meanings: Interner[Verdict] = Interner()
+        meanings.number(YES)
+        object.__setattr__(self, "meanings", meanings)
+
+    meanings: Interner[Verdict]
+
+    def filter_nodes(self, nodes: Nodes) -> Verdicts:
+        with _blaming(self.plugin, "filtering nodes"):
+            if hasattr(self.plugin, "filter_nodes"):
+                return _checked(self.plugin.filter_nodes(self.pod.pod, nodes), len(nodes))
+            say = self.plugin.filter
+            codes = _row_by_row(nodes, lambda node: self.meanings.number(say(self.pod.pod, node)), np.int32)
+        return Verdicts(codes, self.meanings.things)
+
+
+class _LiftedScore(_Lifted):
+    @property
+    def normalizer(self) -> Normalizer:
+        default = AsTheyAre() if hasattr(self.plugin, "normalize_scores") else BetweenExtremes()
+        normalizer: Normalizer = getattr(self.plugin, "normalizer", default)
+        return normalizer
+
+    def score_nodes(self, nodes: Nodes) -> NDArray[Any]:
+        with _blaming(self.plugin, "scoring nodes"):
+            if hasattr(self.plugin, "score_nodes"):
+                scores = np.asarray(self.plugin.score_nodes(self.pod.pod, nodes))
+            else:
+                say = self.plugin.score
+                scores = _row_by_row(nodes, lambda node: say(self.pod.pod, node), np.float64)
+            return _finite(scores, nodes)
+
+
+class _Anew:
+    """A plugin that reads more than the node is asked anew about all nodes whenever anything has happened."""
+
+    def __init__(self, plugin: Any, pod: PodClass, cluster: Cluster) -> None:
+        self._cluster = cluster
+
+    def catch_up(self) -> Rows | None:
+        return slice(0, self._cluster.nodes.size)
+
+
+class _AnewFilter(_Anew):
+    reads = Reads.CLUSTER
+
+    def __init__(self, plugin: Any, pod: PodClass, cluster: Cluster) -> None:
+        super().__init__(plugin, pod, cluster)
+        self.filter_nodes = _LiftedFilter(plugin, pod).filter_nodes
+
+
+class _AnewScore(_Anew):
+    reads = Reads.CLUSTER
+
+    def __init__(self, plugin: Any, pod: PodClass, cluster: Cluster) -> None:
+        super().__init__(plugin, pod, cluster)
+        lifted = _LiftedScore(plugin, pod)
+        self.normalizer = lifted.normalizer
+        self.score_nodes = lifted.score_nodes
+
+
+def _row_by_row(nodes: Nodes, say: Callable[[Node], float], dtype: Any) -> NDArray[Any]:
+    said = np.zeros(len(nodes), dtype=dtype)
+    live = nodes.table.nodes
+    for index, row in enumerate(nodes.indices()):
+        if live[row] is not None:
+            said[index] = say(Node(nodes.cluster, row))
+    return said
+
+
+def _checked(verdicts: Verdicts, length: int) -> Verdicts:
+    if not isinstance(verdicts, Verdicts):
+        raise TypeError(f"filter_nodes returned {type(verdicts).__name__}, not Verdicts; use reject_where")
+    if len(verdicts.codes) != length:
+        raise ValueError(f"filter_nodes returned {len(verdicts.codes)} verdicts for {length} nodes")
+    return verdicts
+
+
+def _finite(scores: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
+    if scores.shape != (len(nodes),):
+        raise ValueError(f"score_nodes returned shape {scores.shape} for {len(nodes)} nodes")
+    if scores.dtype.kind in "bu":
+        scores = scores.astype(np.int64)
+    if scores.dtype.kind == "f":
+        live = np.array([nodes.table.nodes[row] is not None for row in nodes.indices()], dtype=np.bool_)
+        scores = np.where(live, scores, 0.0)
+        if not np.isfinite(scores).all():
+            row = list(nodes.indices())[int(np.flatnonzero(~np.isfinite(scores))[0])]
+            raise ValueError(f"the score of node {nodes.table.name(row)} is not a finite number")
+        return scores.astype(np.float64, copy=False)
+    if scores.dtype.kind != "i":
+        raise TypeError(f"scores are of type {scores.dtype}, not numbers")
+    return scores.astype(np.int64, copy=False)

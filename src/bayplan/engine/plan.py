@@ -1,0 +1,150 @@
+"""All that is known of how one class of pods would fare on every node, ready for the next of them.
+
+A plan brings the slots of its plugins together: which nodes are feasible, and what their points add up to. After a
+placement one row has changed, and one row is worked out again.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from bayplan.columns.arrays import Bools, Ints, Rows
+from bayplan.contract.plugins import Narrowing, Refusing
+from bayplan.engine.journal import longer
+from bayplan.engine.share import Share
+from bayplan.engine.touched import Touched
+
+if TYPE_CHECKING:
+    from bayplan.columns.cluster import Cluster
+    from bayplan.columns.podclass import PodClass
+    from bayplan.contract.scores import Measure
+    from bayplan.contract.verdicts import Verdict
+    from bayplan.engine.slots import FilterSlot, ScoreSlot
+
+#: What an infeasible node ranks: below every sum of points.
+INFEASIBLE = -1
+
+
+class Plan:
+    """One class of pods under one policy."""
+
+    def __init__(
+        self,
+        pod_class: PodClass,
+        cluster: Cluster,
+        filters: list[FilterSlot],
+        scores: list[tuple[ScoreSlot, int]],
+        refusal: tuple[str, Verdict] | None = None,
+    ) -> None:
+        self.pod_class = pod_class
+        self.filters = filters
+        self.shares = [Share(slot, weight) for slot, weight in scores]
+        self.feasible: Bools = np.zeros(0, dtype=np.bool_)
+        #: How many nodes are feasible.
+        self.count = 0
+        #: The points of each row together; INFEASIBLE for those that are not feasible.
+        self.ranking: Ints = np.zeros(0, dtype=np.int64)
+        self._cluster = cluster
+        self._refusal = refusal
+        self._refusing = [slot for slot in filters if isinstance(slot.filtering, Refusing)]
+        self._narrowing = [slot for slot in filters if isinstance(slot.filtering, Narrowing)]
+        self._renewed = [-1] * len(filters)
+        self._positions = [0] * len(filters)
+        self._node_position = 0
+        #: Rows to be filtered again.
+        self._unfiltered = Touched(everything=True)
+        #: Rows to be ranked again.
+        self._unranked = Touched(everything=True)
+
+    def refresh(self) -> None:
+        """Bring the filters up to date."""
+        unfiltered = self._unfiltered
+        for index, slot in enumerate(self.filters):
+            slot.refresh()
+            if slot.renewed != self._renewed[index]:
+                self._renewed[index] = slot.renewed
+                unfiltered.add_all()
+            elif slot.log.position != self._positions[index]:
+                unfiltered.add_since(slot.log.since(self._positions[index]))
+            self._positions[index] = slot.log.position
+        log = self._cluster.nodes.node_log
+        if log.position != self._node_position:
+            unfiltered.add_since(log.since(self._node_position))
+            self._node_position = log.position
+        if unfiltered:
+            self._refilter()
+
+    def refusal(self) -> tuple[str, Verdict] | None:
+        """The plugin that refuses these pods as such, with its verdict."""
+        if self._refusal is not None:
+            return self._refusal
+        for slot in self._refusing:
+            verdict = slot.filtering.refusal()  # type: ignore[attr-defined]
+            if verdict is not None:
+                return slot.name, verdict
+        return None
+
+    def narrowed(self) -> tuple[frozenset[str], tuple[str, ...]] | None:
+        """The names of the nodes that alone can do, and the plugins that say so; None for all nodes."""
+        names: frozenset[str] | None = None
+        plugins: list[str] = []
+        for slot in self._narrowing:
+            only = slot.filtering.only()  # type: ignore[attr-defined]
+            if only is not None:
+                names = only if names is None else names & only
+                plugins.append(slot.name)
+        return None if names is None else (names, tuple(sorted(plugins)))
+
+    def rank(self) -> None:
+        """Bring the ranking up to date. Some node must be feasible."""
+        for share in self.shares:
+            share.refresh(self.feasible, self._unranked)
+        size = len(self.feasible)
+        if len(self.ranking) < size:
+            self.ranking = cast(Ints, longer(self.ranking, size))
+        rows = self._unranked.take(size)
+        if rows is not None:
+            self.ranking[rows] = self._ranked(rows)
+
+    def rank_among(self, feasible: Bools) -> Ints:
+        """The ranking as it would be if only these nodes were feasible; nothing is kept of it."""
+        total: Ints = np.zeros(len(feasible), dtype=np.int64)
+        for share in self.shares:
+            points = share.points_among(feasible)
+            if points is not None:
+                total += points
+        return np.where(feasible, total, INFEASIBLE)
+
+    def measures(self) -> tuple[Measure | None, ...]:
+        """What each score was measured by, None for those that had nothing to say."""
+        return tuple(share.measure for share in self.shares)
+
+    def _refilter(self) -> None:
+        size = self._cluster.nodes.size
+        if len(self.feasible) < size:
+            self.feasible = cast(Bools, longer(self.feasible, size))
+        listed = list(self._unfiltered.listed)
+        everything = self._unfiltered.everything
+        rows = self._unfiltered.take(size)
+        if rows is None:
+            return
+        feasible = self._cluster.nodes.live[rows].copy()
+        for slot in self.filters:
+            feasible &= slot.codes[rows] == 0
+        before = self.feasible[rows]
+        self.count += int(np.count_nonzero(feasible)) - int(np.count_nonzero(before))
+        self.feasible[rows] = feasible
+        if everything:
+            self._unranked.add_all()
+        else:
+            self._unranked.add(listed)
+
+    def _ranked(self, rows: Rows) -> Ints:
+        feasible = self.feasible[rows]
+        total: Ints = np.zeros(len(feasible), dtype=np.int64)
+        for share in self.shares:
+            points = share.points
+            total += points if isinstance(points, int) else points[rows]
+        return np.where(feasible, total, INFEASIBLE)

@@ -1,0 +1,110 @@
+"""What one score adds to the ranking of nodes: its raw scores, normalised among the feasible, times its weight."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bayplan.contract.plugins import Following, Skipping
+from bayplan.contract.scores import AsTheyAre
+from bayplan.engine.touched import Touched
+
+if TYPE_CHECKING:
+    from bayplan.columns.arrays import Bools, Ints
+    from bayplan.contract.scores import Measure
+    from bayplan.engine.slots import ScoreSlot
+
+
+class Share:
+    """The points of one score, by row."""
+
+    __slots__ = ("_as_they_are", "_position", "_renewed", "_scoring", "measure", "points", "slot", "weight")
+
+    def __init__(self, slot: ScoreSlot, weight: int) -> None:
+        self.slot = slot
+        self.weight = weight
+        #: Weighted; one number where all rows have the same.
+        self.points: Ints | int = 0
+        #: What the raw scores were measured by; None while the score has nothing to say.
+        self.measure: Measure | None = None
+        self._scoring: Any = slot.scoring
+        self._as_they_are = isinstance(slot.normalizer, AsTheyAre)
+        self._renewed = -1
+        self._position = 0
+
+    def refresh(self, feasible: Bools, touched: Touched) -> None:
+        """Bring the points up to date among these nodes, and note whose have changed."""
+        changed = self._take_in(feasible)
+        if not self._has_say():
+            if self.measure is not None:
+                touched.add_all()
+            self.points, self.measure = 0, None
+            return
+        before, self.measure = self.measure, self._measured(feasible)
+        if self.slot.uniform:
+            self._set_all_to(self.weight * int(self.slot.normalizer.apply(self.slot.raw[:1], self.measure)[0]), touched)
+        elif changed.everything or self.measure != before or isinstance(self.points, int):
+            self._renew(touched)
+        elif changed:
+            self._update(changed, touched)
+
+    def points_among(self, feasible: Bools) -> Ints | None:
+        """What the points would be if only these nodes were feasible; None with nothing to say. Nothing is kept."""
+        if self.measure is None:
+            return None
+        slot = self.slot
+        raw = self._scoring.score_among(feasible) if slot.among_feasible else slot.raw
+        return self.weight * slot.normalizer.apply(raw, slot.normalizer.measure(raw[feasible]))
+
+    def points_of(self, row: int) -> int:
+        """The points of one row."""
+        return self.points if isinstance(self.points, int) else int(self.points[row])
+
+    def _take_in(self, feasible: Bools) -> Touched:
+        """Bring the raw scores up to date."""
+        slot, changed = self.slot, Touched()
+        if slot.among_feasible:
+            if isinstance(self._scoring, Following):
+                self._scoring.catch_up()
+            if self._has_say():
+                slot.replace(self._scoring.score_among(feasible))
+            changed.add_all()
+            return changed
+        slot.refresh()
+        if slot.renewed != self._renewed:
+            changed.add_all()
+        elif slot.log.position != self._position:
+            changed.add_since(slot.log.since(self._position))
+        self._renewed, self._position = slot.renewed, slot.log.position
+        return changed
+
+    def _measured(self, feasible: Bools) -> Measure:
+        slot = self.slot
+        if self._as_they_are:
+            return ()
+        return slot.normalizer.measure(slot.raw[:1] if slot.uniform else slot.raw[feasible])
+
+    def _has_say(self) -> bool:
+        return not isinstance(self._scoring, Skipping) or self._scoring.has_say()
+
+    def _set_all_to(self, points: int, touched: Touched) -> None:
+        if not isinstance(self.points, int) or self.points != points:
+            self.points = points
+            touched.add_all()
+
+    def _renew(self, touched: Touched) -> None:
+        assert self.measure is not None
+        self.points = self.weight * self.slot.normalizer.apply(self.slot.raw, self.measure)
+        touched.add_all()
+
+    def _update(self, changed: Touched, touched: Touched) -> None:
+        assert self.measure is not None
+        assert not isinstance(self.points, int)
+        raw = self.slot.raw
+        if len(self.points) < len(raw):
+            self.points = np.concatenate([self.points, np.zeros(len(raw) - len(self.points), dtype=np.int64)])
+        touched.add(changed.listed)
+        rows = changed.take(len(raw))
+        assert rows is not None
+        self.points[rows] = self.weight * self.slot.normalizer.apply(raw[rows], self.measure)

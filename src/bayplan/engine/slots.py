@@ -1,0 +1,187 @@
+"""What one plugin says of all nodes for one kind of pods, kept, and asked again only of nodes that changed.
+
+Classes of pods of which a plugin reads the same share a slot: all that tolerate the same taints, all that request the
+same. `log` says which rows changed in a slot, for the plans that are made of it; `renewed` counts how often so many
+did that a plan had better look at all.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from bayplan.columns.arrays import Ids, Ints
+from bayplan.columns.log import ChangeLog
+from bayplan.columns.nodes import Nodes
+from bayplan.contract.plugins import Following, Reads
+from bayplan.contract.verdicts import YES
+from bayplan.engine.changes import Place
+from bayplan.engine.journal import longer, whole
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from bayplan.columns.cluster import Cluster
+    from bayplan.contract.plugins import Filtering, Scoring
+    from bayplan.contract.verdicts import Meanings, Verdict, Verdicts
+    from bayplan.engine.changes import Changes
+    from bayplan.engine.journal import Journal
+
+#: When more rows than this change at once, plans look at all.
+_FEW = 256
+
+
+class _Slot:
+    """Rows of numbers that follow the cluster."""
+
+    def __init__(self, reader: Filtering | Scoring, cluster: Cluster, changes: Changes, journal: Journal) -> None:
+        self._reads = reader.reads
+        self._following = reader if isinstance(reader, Following) else None
+        self._cluster = cluster
+        self._changes = changes
+        self._journal = journal
+        self._place = Place()
+        self.log: ChangeLog[int] = ChangeLog(keep=1024)
+        self.renewed = 0
+
+    def _stale(self) -> Nodes | None:
+        """The nodes to be asked again; from now on they count as asked."""
+        place = self._changes.now()
+        if self._following is not None:
+            rows = self._following.catch_up()
+            first = self._place.nodes < 0
+            self._place = place
+            if first:
+                return Nodes.every(self._cluster)
+            return None if rows is None else Nodes(self._cluster, rows)
+        if self._place is place:
+            return None
+        if self._place.nodes < 0:
+            self._place = place
+            return Nodes.every(self._cluster)
+        stale = self._changes.since(self._place, self._reads)
+        self._place = place
+        return stale
+
+    def _overwrite(self, values: NDArray[Any], nodes: Nodes, new: NDArray[Any]) -> None:
+        """Take the new values in, and tell of those that are really new."""
+        rows = nodes.rows
+        old = values[rows]
+        if isinstance(rows, slice) and len(nodes) == 1:
+            if old[0] != new[0]:
+                self._journal.note(self, rows, old.copy())
+                values[rows] = new
+                self.log.append(rows.start)
+            return
+        differs = old != new
+        count = np.count_nonzero(differs)
+        if not count:
+            return
+        changed = np.flatnonzero(differs)
+        where = changed + rows.start if isinstance(rows, slice) else rows[changed]
+        self._journal.note(self, where, old[changed])
+        values[where] = new[changed]
+        if count > _FEW:
+            self.renewed += 1
+        else:
+            for row in where.tolist():
+                self.log.append(row)
+
+
+class FilterSlot(_Slot):
+    """The verdicts of one filter."""
+
+    def __init__(self, name: str, filtering: Filtering, cluster: Cluster, changes: Changes, journal: Journal) -> None:
+        super().__init__(filtering, cluster, changes, journal)
+        self.name = name
+        self.filtering = filtering
+        self.codes: Ids = np.zeros(cluster.nodes.size, dtype=np.int32)
+        self._meanings: Meanings = ()
+        #: Used when the filter's numbers mean something else every time.
+        self._own: dict[Verdict, int] | None = None
+
+    def refresh(self) -> None:
+        """Ask again where it is needed."""
+        nodes = self._stale()
+        size = self._cluster.nodes.size
+        if len(self.codes) < size:
+            self.codes = cast(Ids, longer(self.codes, size))
+        if nodes is not None and len(nodes):
+            self._overwrite(self.codes, nodes, self._translated(self.filtering.filter_nodes(nodes)))
+
+    def verdict(self, code: int) -> Verdict:
+        """What a number in `codes` means."""
+        return self._meanings[code]
+
+    def codes_as_of(self, number: int, size: int) -> Ids:
+        """The codes as they were at a decision."""
+        return self._journal.as_of(number, self, self.codes, size)
+
+    def _translated(self, verdicts: Verdicts) -> Ids:
+        if self._own is None:
+            if self._meanings == ():
+                self._meanings = verdicts.meanings
+            if verdicts.meanings is self._meanings:
+                return verdicts.codes
+            self._own = {YES: 0}
+            self._own |= {self._meanings[int(code)]: int(code) for code in np.unique(self.codes)}
+        numbers = {int(code): self._number_of(verdicts.meanings[int(code)]) for code in np.unique(verdicts.codes)}
+        return np.array([numbers[code] for code in verdicts.codes.tolist()], dtype=np.int32)
+
+    def _number_of(self, verdict: Verdict) -> int:
+        own = self._own
+        assert own is not None
+        number = own.get(verdict)
+        if number is None:
+            number = own[verdict] = max(own.values()) + 1
+        self._meanings = {number: verdict for verdict, number in own.items()}
+        return number
+
+
+class ScoreSlot(_Slot):
+    """The raw scores of one plugin."""
+
+    def __init__(self, name: str, scoring: Scoring, cluster: Cluster, changes: Changes, journal: Journal) -> None:
+        super().__init__(scoring, cluster, changes, journal)
+        self.name = name
+        self.scoring = scoring
+        self.normalizer = scoring.normalizer
+        #: Whether it must be asked with the feasible nodes, for every pod anew.
+        self.among_feasible = Reads.FEASIBLE in scoring.reads
+        self.raw: NDArray[Any] = np.zeros(cluster.nodes.size, dtype=np.int64)
+        #: Whether all rows have the same; then it does not matter which are feasible.
+        self.uniform = False
+
+    def refresh(self) -> None:
+        """Ask again where it is needed."""
+        nodes = self._stale()
+        size = self._cluster.nodes.size
+        if len(self.raw) < size:
+            self.raw = longer(self.raw, size)
+        if nodes is not None and len(nodes):
+            new = self.scoring.score_nodes(nodes)
+            if new.dtype != self.raw.dtype:
+                self.raw = self.raw.astype(np.float64)
+            self._overwrite(self.raw, nodes, new)
+            self._note_uniformity(nodes, new)
+
+    def replace(self, raw: NDArray[Any]) -> None:
+        """Take in the scores among the nodes that are feasible now."""
+        size = self._cluster.nodes.size
+        if len(self.raw) < size:
+            self.raw = longer(self.raw, size)
+        self._journal.note(self, whole(self.raw), self.raw)
+        self.raw = raw
+        self.renewed += 1
+
+    def _note_uniformity(self, nodes: Nodes, new: NDArray[Any]) -> None:
+        if len(nodes) == len(self.raw):
+            self.uniform = bool((new == new[0]).all())
+        elif self.uniform:
+            # Among the unchanged rows there is one that has what all had.
+            self.uniform = bool((new == new[0]).all()) and bool((self.raw == new[0]).all())
+
+    def raw_as_of(self, number: int, size: int) -> Ints:
+        """The scores as they were at a decision."""
+        return self._journal.as_of(number, self, self.raw, size)
