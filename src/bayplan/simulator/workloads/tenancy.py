@@ -29,10 +29,14 @@ def make_budgets(dice: Dice) -> list[Object]:
 
     Nobody counts for them here: a budget allows what its status says, however many pods there are.
     """
-    budgets = [_budget(app, {"matchLabels": {"app": app}}, dice.weighted({0: 3, 1: 2, 3: 1})) for app in APPS[:4]]
+    budgets = [
+        _budget(namespace, app, {"matchLabels": {"app": app}}, dice.weighted({0: 9, 1: 2, 2: 1}))
+        for namespace in ("default", "blue")
+        for app in APPS[:4]
+    ]
     # It stands beside that of its first app: such a pod is under two budgets.
     several = {"matchExpressions": [{"key": "app", "operator": "In", "values": list(APPS[3:])}]}
-    return [*budgets, _budget("several", several, 1)]
+    return [*budgets, _budget("default", "several", several, 1)]
 
 
 def fill(dice: Dice, node: Object, first: int, count: int) -> list[Object]:
@@ -47,7 +51,7 @@ def make_hungry_pod(dice: Dice, pod: Object, names: Sequence[str]) -> None:
     spec["containers"] = [{"name": "main", "image": "library/work-0:v1", "resources": {"requests": requests}}]
     spec["priority"] = dice.weighted({5: 1, 50: 2, 500: 3, 5000: 3})
     spec.pop("preemptionPolicy", None)
-    if dice.chance(0.25):
+    if dice.chance(0.4):
         terms = [{"matchFields": [{"key": "metadata.name", "operator": "In", "values": [dice.one(names)]}]}]
         required = {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": terms}}
         spec["affinity"] = {"nodeAffinity": required}
@@ -76,11 +80,11 @@ def _running(dice: Dice, node: str, number: int) -> Object:
     }
 
 
-def _budget(name: str, selector: dict[str, Any], allowed: int) -> Object:
+def _budget(namespace: str, name: str, selector: dict[str, Any], allowed: int) -> Object:
     return {
         "apiVersion": "policy/v1",
         "kind": "PodDisruptionBudget",
-        "metadata": {"name": name, "namespace": "default"},
+        "metadata": {"name": name, "namespace": namespace},
         "spec": {
             "minAvailable": 2,
             "selector": selector,

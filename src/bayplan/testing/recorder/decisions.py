@@ -198,11 +198,29 @@ class Decider:
         namespace, kind = identity(pod)[1], "PersistentVolumeClaim"
         steps: Steps = []
         for name in ephemeral_claim_names(pod):
-            before = self._sight.version(kind)
-            if self._store.delete(kind, namespace, name):
+            claim, before = self._store.get(kind, namespace, name), self._sight.version(kind)
+            if claim is not None and self._store.delete(kind, namespace, name):
                 self._sight.reached_version(kind, before + 1)
                 steps.append({"delete": write_reference(kind, namespace, name)})
+                steps += self._released(claim["spec"].get("volumeName"))
         return steps
+
+    def _released(self, name: str | None) -> Steps:
+        """What the controller made of a volume whose claim is gone."""
+        found: list[Object] = []
+
+        def released() -> bool:
+            volume = self._store.get("PersistentVolume", "", name or "")
+            found.append(volume or {})
+            return volume is None or volume["status"].get("phase") == "Released"
+
+        if not name:
+            return []
+        self._sight.until(released, f"the release of volume {name}")
+        if not found[-1]:
+            return []
+        self._sight.reached(found[-1])
+        return self._tell(found[-1])
 
 
 def _scheduled_condition(pod: Object) -> dict[str, str]:
