@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 #: Larger than any disk; a product with the count of nodes stays exact in a float.
 _LARGEST = 2**50
+_NONE: dict[str, int] = {}
 
 
 class Image:
@@ -26,11 +27,11 @@ class Image:
 class Images:
     """All images by name."""
 
-    __slots__ = ("_by_name", "_names_on", "version")
+    __slots__ = ("_by_name", "_sizes_on", "version")
 
     def __init__(self) -> None:
         self._by_name: dict[str, Image] = {}
-        self._names_on: dict[int, tuple[str, ...]] = {}
+        self._sizes_on: dict[int, dict[str, int]] = {}
         #: Moves whenever some image comes to a node or leaves one.
         self.version = 0
 
@@ -40,19 +41,20 @@ class Images:
 
     def put(self, row: int, node: Node | None) -> None:
         """Write down what a node has, or that it is gone."""
-        sizes = {name: image.size_bytes for image in node.status.images for name in image.names} if node else {}
-        names = tuple(sizes)
-        if self._names_on.get(row, ()) == names:
+        sizes: dict[str, int] = {}
+        for image in node.status.images if node is not None else ():
+            for name in image.names:
+                sizes.setdefault(name, bounded(image.size_bytes, _LARGEST))
+        if self._sizes_on.get(row, _NONE) == sizes:
             return
         self.version += 1
         self._take_from(row)
-        for name in names:
-            image = self._by_name.setdefault(name, Image(bounded(sizes[name], _LARGEST)))
-            image.rows.add(row)
-        self._names_on[row] = names
+        for name, size in sizes.items():
+            self._by_name.setdefault(name, Image(size)).rows.add(row)
+        self._sizes_on[row] = sizes
 
     def _take_from(self, row: int) -> None:
-        for name in self._names_on.pop(row, ()):
+        for name in self._sizes_on.pop(row, _NONE):
             image = self._by_name[name]
             image.rows.discard(row)
             if not image.rows:

@@ -96,6 +96,12 @@ def count_held(pod: Pod) -> PodNumbers:
     )
 
 
+def count_to_compare(pod: Pod, *, stand_ins: bool) -> Mapping[str, int]:
+    """What nodes are compared by when this pod is to go to one of them, by resource; cpu in thousandths."""
+    held = _held(pod, STAND_INS if stand_ins else {})
+    return {name: amount.milli_value() if name == CPU else amount.value() for name, amount in held.items()}
+
+
 def count_allocatable(amounts: Mapping[str, WireQuantity]) -> Numbers:
     """What a node has to give, as kube-scheduler counts it."""
     return Numbers(
@@ -113,10 +119,14 @@ def is_scalar(name: str) -> bool:
 
     Unknown names without a domain are not counted at all.
     """
-    native = "kubernetes.io/" in name
-    if native or name.startswith((_HUGE_PAGES, "attachable-volumes-")):
-        return True
-    return "/" in name and not name.startswith("requests.") and is_label_key(f"requests.{name}")
+    return "kubernetes.io/" in name or name.startswith((_HUGE_PAGES, "attachable-volumes-")) or is_extended(name)
+
+
+def is_extended(name: str) -> bool:
+    """Whether a resource is none of Kubernetes' own: it has a domain, and that is not Kubernetes'."""
+    if "/" not in name or "kubernetes.io/" in name or name.startswith("requests."):
+        return False
+    return is_label_key(f"requests.{name}")
 
 
 def _held(pod: Pod, missing: Mapping[str, Quantity]) -> Amounts:
