@@ -68,8 +68,8 @@ class Claims:
         """The namespace and name of a claim."""
         return f"{self.namespace}/{mount.claim}"
 
-    def keys(self) -> Iterator[str]:
-        """All of them."""
+    def names(self) -> Iterator[str]:
+        """The namespaces and names of all of them."""
         return map(self.key, self.mounts)
 
     def disowned(self, mount: Mount, claim: PersistentVolumeClaim) -> str:

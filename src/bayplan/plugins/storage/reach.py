@@ -56,7 +56,8 @@ def having(column: LabelColumn, values: tuple[str, ...], nodes: Nodes) -> Bools:
     ids: Ids = column.ids[nodes.rows]
     # A value that no node ever had has no number; ABSENT - 1 is nobody's.
     numbers = [number for number in map(column.values.find, values) if number >= 0] or [ABSENT - 1]
-    return ids == numbers[0] if len(numbers) == 1 else np.isin(ids, numbers)
+    found: Bools = ids == numbers[0] if len(numbers) == 1 else np.isin(ids, numbers)
+    return found
 
 
 def _holds(requirement: Requirement, nodes: Nodes) -> Bools:
@@ -67,9 +68,9 @@ def _holds(requirement: Requirement, nodes: Nodes) -> Bools:
         return ~having(column, requirement.values, nodes)
     ids: Ids = column.ids[nodes.rows]
     if operator is Operator.EXISTS:
-        return ids != ABSENT
+        return ids >= 0
     if operator is Operator.DOES_NOT_EXIST:
-        return ids == ABSENT
+        return ids < 0
     # Each value is compared once. The answer for ABSENT, which is -1, stands last.
     answers = [requirement.matches({requirement.key: value}) for value in column.values]
     return np.array([*answers, False], dtype=np.bool_)[ids]
