@@ -103,7 +103,7 @@ class Findings:
 
 
 class _Reader:
-    """One of the two that read findings, each at its own pace."""
+    """One of the two that read findings, each at its own pace. Those of the same findings are the same."""
 
     reads = Reads.NODE | Reads.CLUSTER
 
@@ -111,6 +111,12 @@ class _Reader:
         self._findings = findings
         self._renewed = -1
         self._position = 0
+
+    def __hash__(self) -> int:
+        return hash((type(self), id(self._findings)))
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other._findings is self._findings
 
     def catch_up(self) -> Rows | None:
         """The rows that were searched again since it was asked last."""
