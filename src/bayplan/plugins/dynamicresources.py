@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayplan.contract.verdicts import reject
-from bayplan.plugins.arguments import Seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.podclass import PodClass
     from bayplan.contract.verdicts import Verdict
-    from bayplan.plugins.arguments import Problem
+    from bayplan.plugins.arguments import Problem, Seconds
 
 _LEFT_ALONE = reject(
     "the pod has spec.resourceClaims, and Bayplan does not place claims to devices yet: it is left alone",

@@ -23,7 +23,7 @@ _CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
 
 @dataclass(frozen=True)
 class NodeUnschedulable:
-    """Refuse cordoned nodes, except for pods that tolerate the taint that goes with it, such as those of a DaemonSet."""
+    """Refuse cordoned nodes, but not to pods that tolerate the taint that goes with it, as those of DaemonSets do."""
 
     def pre_filter(self, pod: PodClass, cluster: Cluster) -> NotCordoned | None:
         """The same for all pods that do not tolerate it."""
