@@ -68,21 +68,44 @@ async def test_get_asks_for_one_object_in_the_clients_namespace_or_the_one_named
     client = Client(script, namespace="mine")
     assert await client.get(THINGS, "a") == Thing(ObjectMeta(name="a"), 1)
     assert sent(script)[:2] == ("GET", "/apis/example.com/v1/namespaces/mine/things/a")
-    await client.get(THINGS, "a/b?c", namespace="other")
-    assert sent(script)[1] == "/apis/example.com/v1/namespaces/other/things/a%2Fb%3Fc"
+    await client.get(THINGS, "a b?c", namespace="other")
+    assert sent(script)[1] == "/apis/example.com/v1/namespaces/other/things/a%20b%3Fc"
     await client.get(NODES, "n1")
     assert sent(script)[1] == "/api/v1/nodes/n1"
 
 
+@pytest.mark.parametrize("word", ["", "/", "a/", "x/y", "..", ".", "%2f"])
 @virtual_time
-async def test_a_name_that_is_empty_never_reaches_the_collection() -> None:
+async def test_a_name_that_leads_elsewhere_is_never_sent(word: str) -> None:
+    """A server unescapes before it looks where a path leads: a delete of `/` was one of the whole collection."""
     script = Script()
     client = Client(script)
     for request in (
-        client.get(THINGS, ""),
-        client.delete(THINGS, ""),
-        client.bind("ns", "", "n1", uid=Uid("u")),
-        client.evict("ns", ""),
+        client.get(THINGS, word),
+        client.replace(THINGS, word, {}),
+        client.patch(THINGS, word, MergePatch({})),
+        client.delete(THINGS, word),
+        client.scale(THINGS, word, 3),
+        client.bind("ns", word, "n1", uid=Uid("u")),
+        client.evict("ns", word),
+    ):
+        with pytest.raises(errors.UsageError):
+            await request
+    assert script.requests == []
+
+
+@pytest.mark.parametrize("word", ["/", "a/", "x/y", "..", "%2f"])
+@virtual_time
+async def test_a_namespace_or_subresource_that_leads_elsewhere_is_never_sent(word: str) -> None:
+    script = Script()
+    client = Client(script)
+    for request in (
+        client.list(THINGS, namespace=word),
+        client.create(THINGS, {}, namespace=word),
+        client.delete(THINGS, "a", namespace=word),
+        client.bind(word, "a", "n1", uid=Uid("u")),
+        client.replace(THINGS, "a", {}, subresource=word),
+        Client(script, namespace=word).get(THINGS, "a"),
     ):
         with pytest.raises(errors.UsageError):
             await request

@@ -421,6 +421,16 @@ async def test_a_refusal_is_not_tried_again_and_is_warned_of_once(caplog: pytest
 
 
 @virtual_time
+async def test_an_event_about_an_object_that_no_path_leads_to_is_given_up_and_the_others_are_told() -> None:
+    server = EventServer()
+    async with recording(server) as recorder:
+        recorder.record(regarding=ObjectReference("Pod", "a/b", "p"), reason="Scheduled", action="Binding", note="")
+        scheduled(recorder)
+        assert await recorder.drain(60) == 0
+        assert (recorder.health.failed, len(server.events)) == (1, 1)
+
+
+@virtual_time
 async def test_an_event_is_given_up_after_so_many_tries() -> None:
     server = EventServer()
     server.down = Unreachable("refused")

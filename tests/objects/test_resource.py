@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pytest
+
+from bayplan.errors import UsageError
 from bayplan.objects.housekeeping import LEASES
 from bayplan.objects.node import NODES
 from bayplan.objects.pod import PODS
@@ -24,7 +27,25 @@ def test_what_has_no_namespace_is_not_given_one() -> None:
 
 
 def test_odd_names_are_quoted() -> None:
-    assert PODS.path(namespace="a/b", name="c d?") == "/api/v1/namespaces/a%2Fb/pods/c%20d%3F"
+    assert PODS.path(namespace="a b", name="c d?") == "/api/v1/namespaces/a%20b/pods/c%20d%3F"
+
+
+@pytest.mark.parametrize("part", ["name", "namespace", "subresource"])
+@pytest.mark.parametrize("word", ["/", "a/", "/a", "x/y", "..", ".", "%2f", "%", "a%2e"])
+def test_a_word_that_would_lead_to_another_place_has_no_path(part: str, word: str) -> None:
+    with pytest.raises(UsageError, match="would lead to another place; give one") as refused:
+        PODS.path(**{"namespace": "ns", "name": "p", part: word})
+    assert repr(word) in str(refused.value)
+
+
+@pytest.mark.parametrize("part", ["name", "subresource"])
+def test_an_empty_name_is_not_the_collection(part: str) -> None:
+    with pytest.raises(UsageError):
+        PODS.path(**{"name": "p", part: ""})
+
+
+def test_dots_inside_a_name_are_a_part_of_it() -> None:
+    assert PODS.path(namespace="ns", name="...a..b") == "/api/v1/namespaces/ns/pods/...a..b"
 
 
 def test_an_empty_namespace_means_all_of_them() -> None:

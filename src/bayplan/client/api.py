@@ -39,7 +39,6 @@ from bayplan.errors import (
     TooManyRequests,
     Unauthorized,
     Unreachable,
-    UsageError,
 )
 from bayplan.objects.resource import Resource
 
@@ -353,9 +352,6 @@ class Client:
             _log.warning("the API server warns: %s", header)
 
     def _path(self, resource: Resource[Any], namespace: str | None, name: str, subresource: str | None = None) -> str:
-        # An empty name would silently address the whole collection: a delete of it would be a disaster.
-        if not name:
-            raise UsageError(f"a {resource.kind} without a name was asked for", remedy="give its name")
         return resource.path(namespace=namespace or self.namespace, name=name, subresource=subresource)
 
     def _collection(self, resource: Resource[Any], namespace: str | None) -> str:

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Generic, TypeVar
 from urllib.parse import quote
 
+from bayplan.errors import UsageError
+
 T_co = TypeVar("T_co", covariant=True)
 
 
@@ -36,14 +38,29 @@ class Resource(Generic[T_co]):
     def path(self, *, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         """The URL path of the collection, of one object in it, or of an object's subresource.
 
-        Without a namespace, or with an empty one, it is the collection across all of them.
+        Without a namespace, or with an empty one, it is the collection across all of them. Whatever else would lead to
+        another path than the one that is meant is a `UsageError`.
         """
         parts = ["/apis", self.group, self.version] if self.group else ["/api", self.version]
         if namespace and self.namespaced:
-            parts += ["namespaces", quote(namespace, safe="")]
+            parts += ["namespaces", _segment(namespace, "namespace")]
         parts.append(self.plural)
         if name is not None:
-            parts.append(quote(name, safe=""))
+            parts.append(_segment(name, f"name of a {self.kind}"))
         if subresource is not None:
-            parts.append(subresource)
+            parts.append(_segment(subresource, "subresource"))
         return "/".join(parts)
+
+
+def _segment(word: str, what: str) -> str:
+    """One segment of a path, by client-go's rule.
+
+    Escaping a slash does not help: servers and proxies unescape before they look where a path leads, so that a delete
+    of the name `/` would be one of the whole collection.
+    """
+    if word in {"", ".", ".."} or "/" in word or "%" in word:
+        raise UsageError(
+            f"{word!r} cannot be the {what}: it would lead to another place",
+            remedy="give one that is not empty, `.` or `..`, and that has no `/` or `%` in it",
+        )
+    return quote(word, safe="")

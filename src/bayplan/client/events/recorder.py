@@ -28,6 +28,7 @@ from bayplan.client.patches import MergePatch
 from bayplan.errors import (
     AlreadyExists,
     ApiError,
+    BayplanError,
     ClientError,
     NotFound,
     ServerError,
@@ -239,6 +240,10 @@ class EventRecorder:
                 # The server keeps events for an hour, and has forgotten this one.
                 occurrence.told = 0
                 continue
+            except UsageError as error:
+                # A namespace that no path can have, from whoever made up the reference.
+                self._give_up(occurrence, error)
+                return
             except ClientError as error:
                 if _refuses(error):
                     self._give_up(occurrence, error)
@@ -283,7 +288,7 @@ class EventRecorder:
             type=occurrence.type,
         )
 
-    def _give_up(self, occurrence: Occurrence, error: ClientError | None) -> None:
+    def _give_up(self, occurrence: Occurrence, error: BayplanError | None) -> None:
         self._failed += 1
         self._outbox.refused(occurrence)
         # A namespace on its way out takes no events any more, and nobody misses them.
@@ -293,7 +298,7 @@ class EventRecorder:
         if error is not None and not leaving:
             self._complain(error)
 
-    def _complain(self, error: ClientError) -> None:
+    def _complain(self, error: BayplanError) -> None:
         """Warn of a new problem at once, and of one that lasts now and then."""
         self._problem = problem = str(error)
         now = asyncio.get_running_loop().time()
