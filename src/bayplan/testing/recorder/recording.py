@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayplan import __version__
+from bayplan.errors import UsageError
 from bayplan.simulator.workloads.file import write_reference
 from bayplan.simulator.workloads.scenario import Create, Delete, Update, identity
 from bayplan.testing.controlplane import ControlPlane
@@ -36,6 +37,10 @@ def record(scenario: Scenario, progress: Callable[[int, int], None] = lambda _do
         log = SchedulerLog(plane.logs / "kube-scheduler.log")
         try:
             trace = _Recording(scenario, plane, log).play(progress)
+        except UsageError:
+            # The scenario is at fault: nobody will want the control plane's logs.
+            plane.stop()
+            raise
         finally:
             log.close()
     check(trace)
