@@ -49,3 +49,13 @@ def rows_of(changed: list[int]) -> Rows | None:
     if len(changed) == 1 or all(row == first for row in changed):
         return slice(first, first + 1)
     return np.unique(np.asarray(changed, dtype=np.intp))
+
+
+def joined(some: Rows | None, more: Rows | None) -> Rows | None:
+    """The rows of both. Where one is a run of several rows, the run that has all of both."""
+    if some is None or more is None:
+        return more if some is None else some
+    if isinstance(some, slice) and isinstance(more, slice):
+        return slice(min(some.start, more.start), max(some.stop, more.stop))
+    listed = [np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows for rows in (some, more)]
+    return np.unique(np.concatenate(listed))

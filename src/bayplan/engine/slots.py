@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from bayplan.columns.arrays import Ids, Ints
+from bayplan.columns.arrays import Ids, Ints, joined
 from bayplan.columns.log import ChangeLog
 from bayplan.columns.nodes import Nodes
 from bayplan.contract.plugins import Following, Reads
@@ -51,9 +51,12 @@ class _Slot:
         if self._following is not None:
             rows = self._following.catch_up()
             first = self._place.nodes < 0
+            # Whatever it follows, a node that is new or has changed is to be looked at.
+            changed = None if first else self._changes.since(self._place, Reads.NODE)
             self._place = place
             if first:
                 return Nodes.every(self._cluster)
+            rows = joined(rows, None if changed is None else changed.rows)
             return None if rows is None else Nodes(self._cluster, rows)
         if self._place is place:
             return None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-
 from bayplan.contract.plugins import Reads
 from bayplan.contract.scores import ByLargest
 from bayplan.contract.verdicts import Verdict, Verdicts, reject, reject_first
