@@ -151,3 +151,13 @@ def name_problems(path: str, name: str) -> Iterator[Problem]:
         check_key(name)
     except ValidationError as error:
         yield path, error.problem
+
+
+def candidate_problems(percentage: int, absolute: int) -> Iterator[Problem]:
+    """How many nodes preemption looks at, as a share and at least: not both nothing."""
+    paths = ("minCandidateNodesPercentage", "minCandidateNodesAbsolute")
+    yield from range_problem(paths[0], percentage, 0, 100)
+    yield from range_problem(paths[1], absolute, 0)
+    if percentage == 0 == absolute:
+        yield paths[0], f"must not be 0 together with {paths[1]}"
+        yield paths[1], f"must not be 0 together with {paths[0]}"

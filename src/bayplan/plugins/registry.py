@@ -46,7 +46,7 @@ BUILT_IN: Mapping[str, BuiltIn] = {
     one.name: one
     for one in (
         _built_in("DefaultBinder", "defaultbinder", "bind"),
-        _built_in("DefaultPreemption", "defaultpreemption", "preEnqueue postFilter", arguments=True),
+        _built_in("DefaultPreemption", "defaultpreemption", "preEnqueue postFilter podGroupPostFilter", arguments=True),
         _built_in(
             "DynamicResources",
             "dynamicresources",

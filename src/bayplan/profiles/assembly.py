@@ -101,7 +101,7 @@ class Assembly:
                 self._add(f"{path}.name", f"{short(name)} has none of the methods of a plugin")
         else:
             scores = point in {"score", "placement_score"}
-            if not may_name(name, form, point, camel(point)):
+            if not may_name(name, form, point):
                 self._add(f"{path}.name", f"{short(name)} has nothing to say at {camel(point)}")
             elif point in OF_GROUPS:
                 self._note(path, "groups of pods are not placed as such")
@@ -164,7 +164,8 @@ class Assembly:
 
     def _at(self, point: str, sets: PluginSets, instances: Mapping[str, PluginInstance]) -> tuple[PluginInstance, ...]:
         def has(name: str) -> bool:
-            return name in instances and has_point(self._classes[name], point)
+            form = self._classes.get(name)
+            return name in instances and form is not None and has_point(form, point) and may_name(name, form, point)
 
         return tuple(instances[name] for name in spread(getattr(sets, point), sets.multi_point, has))
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bayplan.plugins.registry import BUILT_IN
+from bayplan.profiles.reading import camel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,10 +39,10 @@ def has_point(plugin: type[Any], point: str) -> bool:
     return any(callable(getattr(plugin, method, None)) for method in METHODS.get(point, ()))
 
 
-def may_name(name: str, plugin: type[Any], point: str, key: str) -> bool:
-    """Whether a configuration may enable the plugin at this point, called `key` in it.
+def may_name(name: str, plugin: type[Any], point: str) -> bool:
+    """Whether a configuration may enable the plugin there.
 
-    For kube-scheduler's own plugins that is as there, whether or not ours has as much to say.
+    For kube-scheduler's own plugins that is as there, whether ours has less to say at this point or more.
     """
     built_in = BUILT_IN.get(name)
-    return key in built_in.points if built_in is not None else has_point(plugin, point)
+    return camel(point) in built_in.points if built_in is not None else has_point(plugin, point)

@@ -121,7 +121,7 @@ def _value(value: Any, form: Any, keep: Callable[[str, object], bool]) -> Any:
         case _ if dataclasses.is_dataclass(value):
             return _object(value, keep)
         case _:
-            return msgspec.to_builtins(value)
+            return msgspec.json.decode(msgspec.json.encode(value))
 
 
 def _inner(form: Any) -> Any:
