@@ -90,7 +90,8 @@ class Cluster:
         row = self.nodes.row_of.get(name)
         if row is None:
             return
-        for key, placement in list(self.pods.on(row).items()):
+        for placement in list(self.pods.on(row)):
+            key = placement.pod.metadata.key
             self.pods.remove(key)
             self._stray(key, placement.pod, name)
         self.nodes.remove(name)
@@ -98,6 +99,7 @@ class Cluster:
     def put_pod(self, pod: Pod, node: str) -> None:
         """A pod takes room on a node; it may have been on another, or another pod."""
         key = pod.metadata.key
+        self.pods.load_of(pod, self.classes.class_of(pod))  # first, as it may refuse
         self.remove_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:

@@ -108,7 +108,7 @@ class Node:
     @property
     def pods(self) -> tuple[Pod, ...]:
         """The pods on it."""
-        return tuple(placement.pod for placement in self.cluster.pods.on(self._row).values())
+        return tuple(placement.pod for placement in self.cluster.pods.on(self._row))
 
     def __getitem__(self, field: NodeField[Any]) -> Any:
         """The value of a field of one's own."""

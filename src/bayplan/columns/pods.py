@@ -7,14 +7,13 @@ that a selector selects asks each group once, not each pod. `log` has every comi
 from __future__ import annotations
 
 from collections import Counter
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bayplan.columns.log import ChangeLog
 from bayplan.objects.requests import count_held, has_resize_status
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bayplan.columns.affinity import Terms
     from bayplan.columns.podclass import HostPort, PodClass, PodClasses
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
     from bayplan.objects.pod import Pod
 
 
-_NONE: Mapping[str, Placement] = MappingProxyType({})
 #: A namespace, and labels without their order.
 GroupKey = tuple[str, frozenset[tuple[str, str]]]
 
@@ -46,7 +44,7 @@ class Group:
 class Placement:
     """A pod on a row, with what it takes there."""
 
-    __slots__ = ("group", "load", "pod", "pod_class", "row", "terms")
+    __slots__ = ("group", "index", "load", "pod", "pod_class", "row", "terms")
 
     def __init__(self, pod: Pod, pod_class: PodClass, row: int, load: Load, group: Group, terms: Terms | None) -> None:
         self.pod = pod
@@ -56,6 +54,8 @@ class Placement:
         self.group = group
         #: Its pod affinity; None where it has none, or a broken one.
         self.terms = terms
+        #: Where it stands among the pods of its row.
+        self.index = 0
 
 
 class PodTable:
@@ -67,7 +67,7 @@ class PodTable:
         self._groups: dict[GroupKey, Group] = {}
         #: By namespace and name.
         self.by_key: dict[str, Placement] = {}
-        self._on_row: dict[int, dict[str, Placement]] = {}
+        self._on_row: dict[int, list[Placement]] = {}
         #: The pods that have affinity terms, by these terms, then by row.
         self.terms: dict[Terms, dict[int, int]] = {}
         #: How often each port is taken, by row.
@@ -81,9 +81,9 @@ class PodTable:
         """All groups that have pods."""
         return self._groups.values()
 
-    def on(self, row: int) -> Mapping[str, Placement]:
-        """The pods on a row, by namespace and name."""
-        return self._on_row.get(row, _NONE)
+    def on(self, row: int) -> Sequence[Placement]:
+        """The pods on a row, in the order in which kube-scheduler would have them: the last takes a leaver's place."""
+        return self._on_row.get(row, ())
 
     def add(self, pod: Pod, row: int) -> Placement:
         """Count a pod in."""
@@ -111,6 +111,12 @@ class PodTable:
         self._note(placement, -1)
         return placement
 
+    def restore(self, placement: Placement) -> None:
+        """Undo the last `remove`: all is as it was before, the order of the pods too."""
+        placement.load = self._nodes.resources.add(placement.row, placement.load)
+        self._enter(placement, placement.index)
+        self._note(placement, 1)
+
     def load_of(self, pod: Pod, pod_class: PodClass) -> Load:
         """What a pod takes on a node, from its class unless it is being resized."""
         if has_resize_status(pod):
@@ -124,19 +130,16 @@ class PodTable:
         group = pod_class.group
         if group is None:
             key = (pod_class.namespace, frozenset(pod_class.labels.items()))
-            group = pod_class.group = self._groups.setdefault(key, Group(key, pod_class.labels))
-        elif not group.rows:  # it was let go when its last pod went, and may have been made anew by another class
-            group = pod_class.group = self._groups.setdefault(group.key, group)
+            group = pod_class.group = self._groups.get(key) or Group(key, pod_class.labels)
         return group
 
-    def _enter(self, placement: Placement) -> None:
+    def _enter(self, placement: Placement, index: int | None = None) -> None:
         pod, row, group = placement.pod, placement.row, placement.group
         key = pod.metadata.key
         self.by_key[key] = placement
-        on_row = self._on_row.get(row)
-        if on_row is None:
-            on_row = self._on_row[row] = {}
-        on_row[key] = placement
+        self._insert(placement, index)
+        if not group.rows:  # it was let go when its last pod went, and may have been made anew by another class
+            placement.group = group = placement.pod_class.group = self._groups.setdefault(group.key, group)
         group.rows[row] = group.rows.get(row, 0) + 1
         if not pod.is_terminating:
             group.alive[row] = group.alive.get(row, 0) + 1
@@ -151,7 +154,11 @@ class PodTable:
         pod, row, group = placement.pod, placement.row, placement.group
         key = pod.metadata.key
         del self.by_key[key]
-        del self._on_row[row][key]
+        on_row = self._on_row[row]
+        last = on_row.pop()
+        if last is not placement:
+            on_row[placement.index] = last
+            last.index = placement.index
         _count(group.rows, row, -1)
         if not pod.is_terminating:
             _count(group.alive, row, -1)
@@ -166,6 +173,19 @@ class PodTable:
             _take_away(self.ports[row], placement.pod_class.host_ports)
         if pod.spec.volumes:
             _take_away(self.claims, claims_of(pod))
+
+    def _insert(self, placement: Placement, index: int | None) -> None:
+        on_row = self._on_row.get(placement.row)
+        if on_row is None:
+            on_row = self._on_row[placement.row] = []
+        if index is None or index == len(on_row):
+            placement.index = len(on_row)
+            on_row.append(placement)
+            return
+        moved = on_row[index]
+        moved.index = len(on_row)
+        on_row.append(moved)
+        on_row[index] = placement
 
     def _note(self, placement: Placement, sign: int) -> None:
         self._nodes.load_log.append(placement.row)

@@ -98,12 +98,14 @@ class NodeTable:
 
     def put(self, node: Node) -> int:
         """Add a node, or write down that it changed. Returns its row."""
+        numbers = count_allocatable(node.status.allocatable)  # first, as it may refuse
         row = self.row_of.get(node.metadata.name)
         if row is None:
             row = self._free.pop() if self._free else self._new_row()
             self.row_of[node.metadata.name] = row
             self.count += 1
         self._write(row, node)
+        self.resources.set_allocatable(row, numbers)
         return row
 
     def remove(self, name: str) -> int | None:
@@ -126,8 +128,6 @@ class NodeTable:
         self._labels.put(row, node)
         self._fields.put(row, node)
         self.images.put(row, node)
-        if node is not None:
-            self.resources.set_allocatable(row, count_allocatable(node.status.allocatable))
         self.node_log.append(row)
 
     def _new_row(self) -> int:

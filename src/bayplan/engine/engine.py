@@ -17,6 +17,7 @@ from bayplan.engine.changes import Changes
 from bayplan.engine.journal import Journal
 from bayplan.engine.lifting import name_of, prepare_filter, prepare_score
 from bayplan.engine.plan import Plan
+from bayplan.engine.preempting import Preempting
 from bayplan.engine.rejection import Rejection, collect
 from bayplan.engine.sampling import Sampling
 from bayplan.engine.slots import FilterSlot, ScoreSlot
@@ -27,19 +28,11 @@ if TYPE_CHECKING:
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.podclass import PodClass
     from bayplan.engine.policy import Policy
+    from bayplan.engine.preemption import Preemption
     from bayplan.objects.pod import Pod
 
 #: How many numbers all plans together may hold: 400 MB.
 _PLAN_CELLS = 50_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class Preemption:
-    """Pods that must go from a node so that another can come."""
-
-    node: str
-    victims: tuple[Pod, ...]
-    violations: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +107,10 @@ class Engine:
         elif len(kept.plans) > 1:
             kept.plans.move_to_end(pod_class.key)
         return plan
+
+    def preempt(self, pod: Pod, rejection: Rejection) -> tuple[Preemption | None, str]:
+        """The best way to make room for a pod, and what there is to say about it."""
+        return Preempting(self.cluster, self.plan(pod), pod).preempt(rejection)
 
     def _choose(self, pod: Pod, plan: Plan, policy: Policy, overridden: dict[int, tuple[str, Verdict]]) -> Decision:
         nominated = self._nominated_row(pod, plan, overridden)

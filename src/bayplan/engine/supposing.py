@@ -13,37 +13,47 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bayplan.columns.cluster import Cluster
+    from bayplan.columns.pods import Placement
     from bayplan.objects.pod import Pod
 
 
 class Supposition:
-    """Comings and goings that are taken back in the end."""
+    """Comings and goings that are taken back in the end, the last first."""
 
     __slots__ = ("_cluster", "_done")
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._done: list[tuple[Pod, str, bool]] = []
+        #: The key of a pod that came, or the placement of one that went.
+        self._done: list[str | Placement] = []
 
-    def comes(self, pod: Pod, node: str) -> None:
-        """A pod is on this node."""
-        if self._cluster.pod_on_node(pod.metadata.key) is None:
-            self._cluster.put_pod(pod, node)
-            self._done.append((pod, node, True))
+    def comes(self, pod: Pod, row: int) -> None:
+        """A pod is on this row; nothing if it is on some row already."""
+        key = pod.metadata.key
+        if key not in self._cluster.pods.by_key:
+            self._cluster.pods.add(pod, row)
+            self._done.append(key)
 
-    def goes(self, pod: Pod, node: str) -> None:
-        """A pod is not on its node any more."""
-        self._cluster.remove_pod(pod.metadata.key)
-        self._done.append((pod, node, False))
+    def goes(self, key: str) -> None:
+        """A pod is not on its row any more."""
+        placement = self._cluster.pods.remove(key)
+        assert placement is not None
+        self._done.append(placement)
+
+    def comes_back(self, placement: Placement) -> None:
+        """One that went is there again."""
+        pod = placement.pod
+        self._cluster.pods.add(pod, placement.row)
+        self._done.append(pod.metadata.key)
 
     def take_back(self) -> None:
         """All is as it was."""
         while self._done:
-            pod, node, came = self._done.pop()
-            if came:
-                self._cluster.remove_pod(pod.metadata.key)
+            done = self._done.pop()
+            if isinstance(done, str):
+                self._cluster.pods.remove(done)
             else:
-                self._cluster.put_pod(pod, node)
+                self._cluster.pods.restore(done)
 
 
 @contextmanager

@@ -31,7 +31,7 @@ def yield_to_nominated(engine: Engine, plan: Plan, pod: Pod) -> dict[int, tuple[
             continue
         with supposing(cluster) as suppose:
             for one in ahead:
-                suppose.comes(one, name)
+                suppose.comes(one, row)
             verdict = rejection_of(plan, row)
         if verdict is not None:
             rejected[row] = verdict

@@ -115,7 +115,7 @@ class VolumeConflicts:
         return slice(0, self._cluster.nodes.size) if rows is None else rows_of(rows)
 
     def _is_taken(self, row: int) -> bool:
-        others = self._cluster.pods.on(row).values()
+        others = self._cluster.pods.on(row)
         return any(_conflict(disk, other.pod) for other in others if other.pod.spec.volumes for disk in self._disks)
 
 

@@ -193,7 +193,7 @@ class AttachedVolumes:
             yield listed.name
 
     def _volumes_on(self, row: int) -> Iterator[Attachable]:
-        for placement in self._cluster.pods.on(row).values():
+        for placement in self._cluster.pods.on(row):
             if placement.pod.spec.volumes:
                 yield from self._volumes_of(placement.pod, row)
 

@@ -1,0 +1,48 @@
+"""DefaultPreemption: pods of lower priority make room."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+from bayplan.plugins.arguments import Int32, range_problem
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bayplan.objects.pod import Pod
+    from bayplan.plugins.arguments import Problem
+
+_MOST_PERCENT = 100
+
+
+class Helper(Protocol):
+    """Who knows how to find victims."""
+
+    def preempt(self, pod: Pod, rejection: Any) -> tuple[Any, str]:
+        """The best preemption there is, and what there is to say about it."""
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultPreemption:
+    """Find the node where the least important pods would have to go.
+
+    kube-scheduler looks at some of the nodes only, which its arguments bound. All are looked at here; the arguments are
+    read and checked so that its files can be used.
+    """
+
+    min_candidate_nodes_percentage: Int32 = 10
+    min_candidate_nodes_absolute: Int32 = 100
+
+    def post_filter(self, pod: Pod, rejection: Any, helper: Helper) -> tuple[Any, str]:
+        """No node is feasible."""
+        preemption, said = helper.preempt(pod, rejection)
+        return preemption, f"preemption: {said}"
+
+    def problems(self) -> Iterator[Problem]:
+        """What kube-scheduler refuses of these arguments."""
+        percentage, absolute = self.min_candidate_nodes_percentage, self.min_candidate_nodes_absolute
+        yield from range_problem("minCandidateNodesPercentage", percentage, 0, _MOST_PERCENT)
+        yield from range_problem("minCandidateNodesAbsolute", absolute, 0)
+        if percentage == 0 and absolute == 0:
+            yield "minCandidateNodesPercentage", "is 0, and so is minCandidateNodesAbsolute: no node would be looked at"
