@@ -95,8 +95,48 @@ def test_a_line_that_cannot_be_placed_is_a_protocol_error(line: bytes) -> None:
         decode_event(Thing, line, "watch")
 
 
-@given(st.binary(max_size=60) | st.text(alphabet='{}[]":,typeobjcADE01 \\', max_size=60).map(str.encode))
-def test_no_bytes_break_it_otherwise(body: bytes) -> None:
+#: Deeper than any decoder follows, and what is not UTF-8: both break decoders in ways of their own.
+DEEP = b'{"a":[' * 10_000 + b"]}" * 10_000
+ODD = [DEEP, b'"\xff"', b'{"metadata":{"name":"deep"},"spec":%b}' % DEEP, b'{"metadata":{"name":"x"},"value":"\xff"}']
+
+
+@pytest.mark.parametrize("odd", ODD[2:])
+def test_an_object_that_breaks_the_decoder_is_named_and_hides_no_other(odd: bytes) -> None:
+    page = decode_page(Thing, b'{"items":[%b,{"metadata":{"name":"a"},"value":1}]}' % odd, "GET x")
+    assert page.items == [Thing(ObjectMeta(name="a"), 1)]
+    (unreadable,) = page.unreadable
+    kind, told = decode_event(Thing, b'{"type":"ADDED","object":%b}' % odd, "watch")
+    assert kind == "ADDED"
+    assert isinstance(told, Unreadable)
+    assert (
+        told.metadata.name == unreadable.metadata.name == json.loads(odd.partition(b",")[0] + b"}")["metadata"]["name"]
+    )
+    with pytest.raises(ProtocolError, match="GET x: the object cannot be read"):
+        decode_object(Thing, odd, "GET x")
+
+
+def test_depth_is_said_to_be_the_problem() -> None:
+    (unreadable,) = decode_page(Thing, b'{"items":[%b]}' % ODD[2], "GET x").unreadable
+    assert unreadable.problem == "it is nested more than 200 levels deep"
+    with pytest.raises(ProtocolError, match="nested too deeply"):
+        decode_object(Thing, ODD[2], "GET x")
+
+
+#: By their numbers, since a failing example shows what it is made of.
+PIECES = st.sampled_from(["{", "}", "[", "]", '"', ":", ",", "1", '"items":', '"type":"ADDED","object":', 0, 1, 2, 3])
+
+
+def joined(pieces: list[str | int]) -> bytes:
+    return b"".join(ODD[piece] if isinstance(piece, int) else piece.encode() for piece in pieces)
+
+
+@given(
+    st.binary(max_size=60)
+    | st.text(alphabet='{}[]":,typeobjcADE01 \\', max_size=60).map(str.encode)
+    | st.lists(PIECES, max_size=12)
+)
+def test_no_bytes_break_it_otherwise(written: bytes | list[str | int]) -> None:
+    body = written if isinstance(written, bytes) else joined(written)
     for decode in (decode_object, decode_page, decode_event):
         with suppress(ProtocolError):
             decode(Thing, body, "x")

@@ -467,6 +467,27 @@ async def test_an_unreadable_object_hides_no_other_and_is_named(caplog: pytest.L
 
 
 @virtual_time
+async def test_an_object_that_is_too_deep_to_decode_hides_no_other_and_is_named() -> None:
+    """Kubernetes keeps custom objects that are 10,000 levels deep."""
+    deep = b'"value":%b%b' % (b"[" * 10_000, b"]" * 10_000)
+    collection = Collection()
+    collection.create("good")
+    good = json.dumps(collection.objects["default/good"]).encode()
+    bad = b'{"metadata":{"name":"bad","namespace":"default","uid":"2"},%b}' % deep
+    collection.answers = [Reply(200, b'{"metadata":{"resourceVersion":"101"},"items":[%b,%b]}' % (good, bad))]
+    async with reflecting(collection) as (reflector, following):
+        await reflector.wait_synced()
+        assert (following.told, reflector.health.unreadable) == (["added good"], ("default/bad",))
+        await asyncio.sleep(1)
+        worse = bad.replace(b'"bad"', b'"worse"')
+        collection.watches[-1].send_bytes(b'{"type":"ADDED","object":%b}\n' % worse)
+        collection.create("third")
+        await asyncio.sleep(1)
+        assert following.told == ["added good", "added third"]
+        assert (reflector.health.unreadable, reflector.health.failures) == (("default/bad", "default/worse"), 0)
+
+
+@virtual_time
 async def test_a_receiver_that_fails_ends_it() -> None:
     collection = Collection()
     collection.create("a")

@@ -55,6 +55,8 @@ STEPS = st.one_of(
     # What happens while nothing is heard, and is forgotten before anything is: only a list can tell it.
     st.tuples(st.just("blackout"), st.lists(WRITES, min_size=1, max_size=4)),
     st.tuples(st.sampled_from(["cut", "end", "compact", "bookmark", "hush", "speak", "nonsense"]), st.none()),
+    # Objects that no decoder reads, each in its own way.
+    st.tuples(st.just("odd"), st.sampled_from([b"[" * 3000 + b"]" * 3000, b'"\xff"', b'"?"'])),
     st.tuples(st.just("wait"), st.sampled_from([0.0, 0.3, 2.0, 100.0])),
     st.tuples(st.just("answer"), ANSWERS),
 )
@@ -110,6 +112,10 @@ async def happen(collection: Collection, step: Step, number: int) -> None:
         case "nonsense", _:
             for watch in collection.watches[-1:]:
                 watch.send_bytes(b'{"type":"MODIFIED","object":{"metadata":\n')
+        case "odd", bytes(content):
+            told = b'{"type":"ADDED","object":{"metadata":{"name":"odd"},"value":%b}}\n'
+            for watch in collection.watches[-1:]:
+                watch.send_bytes(told % content)
         case "wait", float(seconds):
             await asyncio.sleep(seconds)
         case "answer", BaseException() | Reply():

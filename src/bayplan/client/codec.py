@@ -7,14 +7,15 @@ only when that fails object by object: with nulls left out, and those that even 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 import msgspec
 
+from bayplan.client.nesting import CUT, DEEPEST, without_depths
 from bayplan.client.status import Status
 from bayplan.errors import ProtocolError, ValidationError
 from bayplan.objects.meta import ListMeta, ObjectMeta
-from bayplan.objects.wire import decode, decoder_for
+from bayplan.objects.wire import UNDECODABLE, decode, decoder_for
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,6 +33,7 @@ class KubernetesObject(Protocol):
 
 
 T = TypeVar("T", bound=KubernetesObject)
+F = TypeVar("F")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,11 +111,11 @@ def decode_page(form: type[T], body: bytes, what: str) -> Page[T]:
     try:
         page = decoder_for(_Items[form]).decode(body)  # type: ignore[valid-type]
         return Page(page.metadata, page.items or [], [])
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         pass
     try:
-        raw = decoder_for(_RawList).decode(body)
-    except msgspec.MsgspecError as error:
+        raw = _decode_outline(_RawList, body)
+    except UNDECODABLE as error:
         raise ProtocolError(f"{what}: the answer is no list: {error}") from error
     decoded = [_read(form, item, what) for item in raw.items or ()]
     return Page(
@@ -130,25 +132,38 @@ def decode_event(form: type[T], line: bytes, what: str) -> tuple[str, T | Unread
             event = decoder_for(_Event[form]).decode(line)  # type: ignore[valid-type]
             if event.type != "ERROR":
                 return event.type, event.object
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             pass
     try:
-        raw = decoder_for(_RawEvent).decode(line)
+        raw = _decode_outline(_RawEvent, line)
         if raw.type == "ERROR":
             return raw.type, decoder_for(Status).decode(raw.object)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise ProtocolError(f"{what}: a line of the watch cannot be read: {error}") from error
     return raw.type, _read(form, raw.object, what)
 
 
+def _decode_outline(form: type[F], text: bytes) -> F:
+    """The outer parts of a list, an event or an object. Even skipping the inner ones fails where they go too deep."""
+    decoder = decoder_for(cast(Any, form))
+    outline: F
+    try:
+        outline = decoder.decode(text)
+    except RecursionError:
+        outline = decoder.decode(without_depths(text))
+    return outline
+
+
 def _read(form: type[T], raw: msgspec.Raw, what: str) -> T | Unreadable:
     try:
+        if CUT in bytes(raw):
+            raise ValidationError(f"it is nested more than {DEEPEST} levels deep")
         return decode(form, raw)
     except ValidationError as error:
         problem = str(error)
     try:
-        return Unreadable(decoder_for(PartialObject).decode(raw).metadata, problem)
-    except msgspec.MsgspecError as error:
+        return Unreadable(_decode_outline(PartialObject, bytes(raw)).metadata, problem)
+    except UNDECODABLE as error:
         raise ProtocolError(f"{what}: an object without readable metadata: {error}") from error
 
 

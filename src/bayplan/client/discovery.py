@@ -12,6 +12,7 @@ import msgspec
 
 from bayplan.errors import ProtocolError, UsageError
 from bayplan.objects.resource import Resource
+from bayplan.objects.wire import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -100,7 +101,7 @@ async def _groups(client: Client, path: str) -> _Groups:
     body = await client.raw("GET", path, accept=_ACCEPT)
     try:
         groups = msgspec.json.decode(body, type=_Groups)
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise ProtocolError(f"{path} was answered with something else than resources: {error}") from error
     if groups.kind != "APIGroupDiscoveryList":
         raise ProtocolError(

@@ -22,6 +22,7 @@ from bayplan.errors import (
     TooManyRequests,
     Unauthorized,
 )
+from bayplan.objects.wire import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -107,7 +108,7 @@ def decode_status(body: bytes) -> Status | None:
     """The Status in a body, or None when it holds something else."""
     try:
         status = _decoder.decode(body)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         return None
     return status if status.kind == "Status" else None
 

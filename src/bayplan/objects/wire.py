@@ -12,7 +12,7 @@ do write it take it here too. In hand-written manifests it can be anywhere; `dec
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -25,6 +25,9 @@ else:
     NullableStrings = tuple[str, ...] | None
 
 T = TypeVar("T")
+
+#: How decoding fails: bytes that are no JSON or do not fit their type, that nest too deeply, or that are not UTF-8.
+UNDECODABLE: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
 class Wire(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
@@ -48,11 +51,11 @@ def decode(form: type[T], data: bytes | msgspec.Raw) -> T:
     try:
         decoded: T = decoder_for(cast(Any, form)).decode(data)
         return decoded
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         problem = error
     try:
         return msgspec.convert(_without_nulls(msgspec.json.decode(data)), form)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         raise _unreadable(form, problem) from problem
 
 
@@ -71,6 +74,7 @@ def _without_nulls(value: Any) -> Any:
 
 
 def _unreadable(form: type[Any], error: Exception) -> ValidationError:
+    what = "it is nested too deeply" if isinstance(error, RecursionError) else error
     return ValidationError(
-        f"this is no {form.__name__} as Kubernetes writes it: {error}", remedy="compare it with `kubectl get -o json`"
+        f"this is no {form.__name__} as Kubernetes writes it: {what}", remedy="compare it with `kubectl get -o json`"
     )

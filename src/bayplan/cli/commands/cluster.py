@@ -120,11 +120,12 @@ async def _json(client: Client, method: str, path: str, body: bytes = b"") -> di
     import msgspec
 
     from bayplan.errors import ProtocolError
+    from bayplan.objects.wire import UNDECODABLE
 
     answer = await client.raw(method, path, body)
     try:
         return msgspec.json.decode(answer, type=dict[str, Any])
-    except msgspec.MsgspecError as error:
+    except UNDECODABLE as error:
         raise ProtocolError(
             f"{method} {path} was answered with something that is not a JSON object",
             remedy="check that the address in the kubeconfig is that of an API server",

@@ -22,6 +22,7 @@ import msgspec
 from bayplan.client.credentials.material import Material, Pair
 from bayplan.client.credentials.tokens import bearer
 from bayplan.errors import CredentialsError
+from bayplan.objects.wire import UNDECODABLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -239,7 +240,7 @@ def _decode(output: bytes, command: PluginCommand) -> _Credential:
     label = command.label
     try:
         answer = msgspec.json.decode(output, type=_ExecCredential)
-    except msgspec.MsgspecError:
+    except UNDECODABLE:
         # The cause is left out: it may quote what it could not read.
         raise _unusable(label, "printed something that is not an ExecCredential in JSON") from None
     if answer.kind != "ExecCredential" or answer.api_version != command.api_version:
