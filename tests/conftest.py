@@ -6,9 +6,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+# No test may depend on how fast the machine is, or on what else runs there.
+settings.register_profile("bayplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("bayplan")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
