@@ -49,7 +49,7 @@ class Rooms:
             self._take(node, -cpu, -memory)
 
     def score(self, pod: dict[str, Any], node: str) -> int:
-        """As LeastAllocated has it: the share that stays free, for cpu and memory alike.
+        """As LeastAllocated has it: the share that stays free, for cpu and memory alike, of what the node has at all.
 
         The budget of a pod as a whole is left out for the pod that is placed, and only there: kube-scheduler's scorer
         is never told that there are such budgets.
@@ -58,7 +58,8 @@ class Rooms:
         asks = count_to_compare(decode(pod | {"spec": spec}), stand_ins=True)
         (cpu, memory), has = self._taken[node], self.nodes[node]
         amounts = ((cpu + asks["cpu"], has.milli_cpu), (memory + asks["memory"], has.memory))
-        return sum(max(0, (most - taken) * 100 // most) for taken, most in amounts) // 2
+        free = [max(0, (most - taken) * 100 // most) for taken, most in amounts if most]
+        return sum(free) // max(1, len(free))
 
     def _take(self, node: str, cpu: int, memory: int) -> None:
         self._taken[node][0] += cpu

@@ -29,6 +29,29 @@ def shaped_by_use() -> Config:
     )
 
 
+def argued() -> Config:
+    """An argument for each plugin that the other configurations leave alone."""
+    names = {"cpu": 1, "memory": 5, "ephemeral-storage": 2}
+    required = {"matchExpressions": [{"key": "kubernetes.io/arch", "operator": "In", "values": ["amd64"]}]}
+    return one_profile(
+        NodeResourcesFit={
+            "ignoredResourceGroups": ["example.com"],
+            "scoringStrategy": {
+                "type": "LeastAllocated",
+                "resources": [{"name": name, "weight": weight} for name, weight in names.items()],
+            },
+        },
+        NodeResourcesBalancedAllocation={"resources": [{"name": name, "weight": 1} for name in ("cpu", GPU)]},
+        NodeAffinity={
+            "addedAffinity": {
+                "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": [required]},
+                **_prefers_ssd(),
+            }
+        },
+        InterPodAffinity={"hardPodAffinityWeight": 0, "ignorePreferredTermsOfExistingPods": True},
+    )
+
+
 def packed() -> Config:
     """Full nodes first, storage on the node counted."""
     names = {"cpu": 1, "memory": 2, "ephemeral-storage": 4, GPU: 3}
