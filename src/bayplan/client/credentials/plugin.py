@@ -146,6 +146,8 @@ class ExecPlugin:
         return credential
 
     async def _renew(self) -> _Credential:
+        # A run that is given up leaves no failure behind, and those who wait must not be told the one before it.
+        self._failure = None
         try:
             output = await self._run()
             credential = _decode(output, self._command)
@@ -154,7 +156,6 @@ class ExecPlugin:
             raise
         finally:
             self._runs += 1
-        self._failure = None
         self._credential, self._refused, self._obtained_at = credential, False, self._clock()
         return credential
 
@@ -288,10 +289,8 @@ def _unusable(label: str, problem: str) -> CredentialsError:
 
 async def _end(process: asyncio.subprocess.Process) -> None:
     """See to it that a plugin whose answer nobody waits for any more is gone."""
-    if process.returncode is None:
-        with suppress(ProcessLookupError):
-            process.kill()
-    # What it has started in its turn may hold the pipe open; that is not waited for.
+    # It kills the process, and does not wait for what that has started in its turn and what may hold the pipe open. To
+    # kill it first would be a race: one that is dead when this looks is reaped by it, and its exit code is lost.
     transport: Any = process._transport  # type: ignore[attr-defined]  # noqa: SLF001 - asyncio offers no other way
     transport.close()
     with suppress(TimeoutError):
