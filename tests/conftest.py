@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -38,3 +40,18 @@ def golden(request: pytest.FixtureRequest) -> Callable[[str, str], None]:
         assert text == file.read_text(), f"differs from {file}; make test ARGS=--write-golden writes it anew"
 
     return compare
+
+
+@pytest.fixture
+def write_program() -> Callable[[Path, str], None]:
+    """Write a program in Python that can be started by its name.
+
+    Python's own path cannot stand in the first line, since it may have a space in it: a shell that hands over does.
+    What the shell reads as that command, Python reads as a string.
+    """
+
+    def write(file: Path, code: str) -> None:
+        file.write_text(f"#!/bin/sh\n'''exec' {shlex.quote(sys.executable)} -I \"$0\" \"$@\"\n' '''\n{code}")
+        file.chmod(0o755)
+
+    return write

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -155,7 +156,7 @@ def test_an_interrupt_exits_as_shells_expect(capsys: pytest.CaptureFixture[str])
 
 def test_a_reader_that_leaves_early_is_no_traceback() -> None:
     piped = subprocess.run(
-        f"{sys.executable} -m bayplan up --output json | true",
+        f"{shlex.quote(sys.executable)} -m bayplan up --output json | true",
         shell=True,
         capture_output=True,
         text=True,

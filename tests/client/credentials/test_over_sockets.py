@@ -6,7 +6,6 @@ import asyncio
 import base64
 import json
 import ssl
-import sys
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -177,7 +176,10 @@ async def test_a_refused_token_is_replaced_by_what_the_file_holds_now(
 
 
 async def test_a_plugins_certificate_and_token_are_both_used(
-    access: Callable[..., ClusterAccess], authority: Authority, tmp_path: Path
+    access: Callable[..., ClusterAccess],
+    authority: Authority,
+    tmp_path: Path,
+    write_program: Callable[[Path, str], None],
 ) -> None:
     pair = authority.issue_client("ann", "ann")
     status = {
@@ -187,9 +189,7 @@ async def test_a_plugins_certificate_and_token_are_both_used(
     }
     version = "client.authentication.k8s.io/v1"
     credential = {"apiVersion": version, "kind": "ExecCredential", "status": status}
-    plugin = tmp_path / "login"
-    plugin.write_text(f"#!{sys.executable} -I\nprint({json.dumps(credential)!r})")
-    plugin.chmod(0o755)
+    write_program(tmp_path / "login", f"print({json.dumps(credential)!r})")
     told = await asked(access({"exec": {"apiVersion": version, "command": "./login", "interactiveMode": "Never"}}))
     assert told["name"] == "ann"
     assert ["Authorization", "Bearer x"] in told["headers"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -38,12 +37,17 @@ print((here / "answer").read_text(), end="")
 class Played:
     """A plugin, the kubeconfig's entry for it, and its clock."""
 
-    def __init__(self, folder: Path, user_entry: Callable[..., Place], **fields: Any) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        user_entry: Callable[..., Place],
+        write_program: Callable[[Path, str], None],
+        **fields: Any,
+    ) -> None:
         self.folder = folder / "plugin"
         self.folder.mkdir()
-        program = self.folder / "login"
-        program.write_text(f"#!{sys.executable} -I\n{PLUGIN}")
-        program.chmod(0o755)
+        self.write_program = write_program
+        self.does(PLUGIN)
         self.entry = user_entry(
             exec={"apiVersion": V1, "command": "./plugin/login", "interactiveMode": "Never", **fields}
         ).get("exec")
@@ -60,7 +64,7 @@ class Played:
         (self.folder / "answer").write_text(text)
 
     def does(self, code: str) -> None:
-        (self.folder / "login").write_text(f"#!{sys.executable} -I\n{code}")
+        self.write_program(self.folder / "login", code)
 
     def build(self) -> ExecPlugin:
         return ExecPlugin(
@@ -80,8 +84,10 @@ class Played:
 
 
 @pytest.fixture
-def play(tmp_path: Path, user_entry: Callable[..., Place]) -> Callable[..., Played]:
-    return lambda **fields: Played(tmp_path, user_entry, **fields)
+def play(
+    tmp_path: Path, user_entry: Callable[..., Place], write_program: Callable[[Path, str], None]
+) -> Callable[..., Played]:
+    return lambda **fields: Played(tmp_path, user_entry, write_program, **fields)
 
 
 async def sent(plugin: ExecPlugin) -> str:
@@ -290,6 +296,25 @@ async def test_a_request_that_is_given_up_ends_the_run_and_the_next_one_starts_a
     assert started[0].returncode == -signal.SIGKILL
     played.does(PLUGIN)
     assert await sent(plugin) == "Bearer one"
+
+
+async def test_one_who_waited_for_a_run_that_was_given_up_is_not_told_of_an_older_failure(
+    play: Callable[..., Played], started: list[asyncio.subprocess.Process]
+) -> None:
+    played = play()
+    played.prints("nonsense")
+    plugin = played.build()
+    with pytest.raises(CredentialsError):
+        await sent(plugin)
+    played.does("import time; time.sleep(60)")
+    asking = asyncio.create_task(sent(plugin))
+    waiting = asyncio.create_task(sent(plugin))
+    while len(started) < 2:  # noqa: ASYNC110 - there is nothing else to wait for
+        await asyncio.sleep(0)
+    played.does(PLUGIN)
+    played.answers(token="two")
+    asking.cancel()
+    assert await waiting == "Bearer two"
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
@@ -23,11 +22,10 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Callable[[str], Path]:
+def program(tmp_path: Path, write_program: Callable[[Path, str], None]) -> Callable[[str], Path]:
     def write(body: str) -> Path:
         file = tmp_path / "oracle"
-        file.write_text(f"#!{sys.executable}\nimport json, os, sys\n{body}")
-        file.chmod(0o755)
+        write_program(file, f"import json, os, sys\n{body}")
         return file
 
     return write
