@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 
 import pytest
@@ -43,6 +44,21 @@ async def test_a_timeout_comes_on_time() -> None:
 @virtual_time
 async def test_work_in_a_thread_is_waited_for() -> None:
     assert await asyncio.to_thread(lambda: 42) == 42
+
+
+@virtual_time
+async def test_threads_end_in_real_time_however_short_their_shutdown_may_be() -> None:
+    """Since Python 3.12 a runner allows threads 300 s to end, on the loop's own clock."""
+    loop = asyncio.get_running_loop()
+    busy = threading.Event()
+    work = loop.run_in_executor(None, busy.wait)
+    shutdown = asyncio.ensure_future(loop.shutdown_default_executor(300))  # type: ignore[call-arg]
+    for _ in range(100):
+        await asyncio.sleep(0)
+    threading.Timer(0.05, busy.set).start()
+    await shutdown
+    assert await work
+    assert loop.time() < 1
 
 
 def test_a_test_that_can_never_end_fails(monkeypatch: pytest.MonkeyPatch) -> None:
