@@ -8,6 +8,7 @@ from __future__ import annotations
 import difflib
 import re
 from dataclasses import dataclass
+from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import TYPE_CHECKING, Any
@@ -99,8 +100,9 @@ def load_installed(name: str) -> type[Any]:
     return _load(name, installed()[name].value)
 
 
+@cache
 def installed() -> Mapping[str, EntryPoint]:
-    """The plugins of installed packages, by name."""
+    """The plugins of installed packages, by name. Looked for once: it takes a look at every package there is."""
     return {entry.name: entry for entry in entry_points(group=GROUP)}
 
 

@@ -35,6 +35,7 @@ class Problems:
     def __init__(self, source: str) -> None:
         self.source = source
         self._found: dict[Problem, None] = {}
+        self._paths: set[str] = set()
 
     def __len__(self) -> int:
         return len(self._found)
@@ -45,10 +46,11 @@ class Problems:
     def add(self, line: int, path: str, message: str) -> None:
         """Write one down."""
         self._found[Problem(line, path, message)] = None
+        self._paths.add(path)
 
     def at(self, path: str) -> bool:
         """Whether something is wrong at this very place."""
-        return any(problem.path == path for problem in self._found)
+        return path in self._paths
 
     def raise_if_any(self) -> None:
         """A ConfigurationError with all of them, in the order of the file."""
