@@ -27,15 +27,15 @@ format: $(VENV)/.dev ## Put the code into its one format
 	@$(BIN)/ruff format . && $(BIN)/ruff check --fix .
 
 e2e: $(VENV)/.dev ## Run the end-to-end tests against a real control plane
-	@$(PYTHON) tools/controlplane/build.py --if-possible
+	@$(BIN)/python tools/controlplane/build.py --if-possible
 	@$(BIN)/python -m pytest -m e2e -q $(ARGS)
 
 bench: $(VENV)/.bench ## Measure; figures belong into docs/performance.md
-	@$(PYTHON) tools/controlplane/build.py --if-possible
+	@$(BIN)/python tools/controlplane/build.py --if-possible
 	@$(BIN)/python -m bench $(ARGS)
 
-controlplane: ## Build etcd and Kubernetes into a cache outside this directory
-	@$(PYTHON) tools/controlplane/build.py $(ARGS)
+controlplane: $(VENV)/.created ## Build etcd and Kubernetes into a cache outside this directory
+	@$(BIN)/python tools/controlplane/build.py $(ARGS)
 
 lock: $(VENV)/.lock ## Resolve the dependencies anew into locks/
 	@tools/relock.sh

@@ -3,8 +3,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 uv=${UV:-.venv/bin/uv}
-# `fewest`: one version of each package for all Pythons where there is one. Otherwise numpy, which drops Pythons early, would
-# be an older one on 3.11 than on 3.12, and what mypy finds in our code would depend on who runs it.
+# `fewest`: one version of each package for all Pythons where there is one. Otherwise numpy, which drops Pythons early,
+# would be an older one on 3.11 than on 3.12, and what mypy finds in our code would depend on who runs it.
 compile() {
     "$uv" pip compile --quiet --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
         --no-emit-index-url --no-emit-find-links --no-header "$@"
