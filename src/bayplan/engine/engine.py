@@ -6,12 +6,13 @@ The engine only decides. It changes nothing in the cluster, so a decision that i
 from __future__ import annotations
 
 from collections import OrderedDict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakValueDictionary
 
 import numpy as np
 
+from bayplan.contract.aftermath import Aftermath
 from bayplan.contract.verdicts import Verdict
 from bayplan.engine.changes import Changes
 from bayplan.engine.journal import Journal
@@ -138,17 +139,22 @@ class Engine:
         return Decision(pod, node, story, feasible=count)
 
     def _reject(self, pod: Pod, plan: Plan, policy: Policy, overridden: dict[int, tuple[str, Verdict]]) -> Decision:
-        rejection = collect(plan, self.cluster.nodes, overridden)
+        rejection = _with_unreached(collect(plan, self.cluster.nodes, overridden), policy)
         story = Story(pod, None, plan, self.journal, self._names, overridden, rejection, scored=False)
         if not self.cluster.nodes.count:
             return Decision(pod, None, story, rejection, message="no nodes available to schedule pods")
-        endings: list[str] = []
+        said: list[str] = []
         for plugin in policy.post_filters:
-            preemption, ending = plugin.post_filter(pod, rejection, self)
-            if preemption is not None:
-                return Decision(pod, None, story, rejection, preemption, rejection.message(ending))
-            endings.append(ending)
-        return Decision(pod, None, story, rejection, message=rejection.message(", ".join(filter(None, endings))))
+            aftermath = _after(plugin, pod, rejection, self)
+            if aftermath.preemption is not None:
+                message = rejection.message(aftermath.said)
+                return Decision(pod, None, story, rejection, aftermath.preemption, message)
+            if aftermath.said:
+                said.append(aftermath.said)
+            if aftermath.final:
+                said = said[-1:]
+                break
+        return Decision(pod, None, story, rejection, message=rejection.message(", ".join(said)))
 
     def _nominated_row(self, pod: Pod, plan: Plan, overridden: dict[int, tuple[str, Verdict]]) -> int | None:
         """The row of the node that the pod was promised, if it will do: then no other is looked at."""
@@ -205,3 +211,20 @@ class Engine:
                 if names[row]:
                     self.journal.note(NAMES, slice(row, row + 1), np.array([names[row]], dtype=object))
                 names[row] = name
+
+
+def _after(plugin: Any, pod: Pod, rejection: Rejection, engine: Engine) -> Aftermath:
+    post_filter = getattr(plugin, "post_filter", None)
+    if post_filter is None:
+        return Aftermath()
+    aftermath: Aftermath = post_filter(pod, rejection, engine)
+    return aftermath
+
+
+def _with_unreached(rejection: Rejection, policy: Policy) -> Rejection:
+    """A pod that one plugin refuses is not shown to those after it."""
+    if rejection.refusal is None:
+        return rejection
+    names = [name_of(plugin) for plugin in policy.filters]
+    after = names[names.index(rejection.refusal[0]) + 1 :]
+    return replace(rejection, unreached=tuple(after))

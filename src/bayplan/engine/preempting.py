@@ -116,6 +116,7 @@ class Preempting:
         lower = [one for one in self._cluster.pods.on(row) if one.pod.priority < self._pod.priority]
         if not lower:
             return _NOBODY
+        # Sorted before anybody goes: where a pod stands among those of its node changes as others go.
         by_importance = sorted(lower, key=importance)
         with supposing(self._cluster) as suppose:
             for one in lower:
@@ -139,7 +140,7 @@ class Preempting:
                 suppose.goes(one.pod.metadata.key)
                 victims.append(one)
         if first and then:
-            victims.sort(key=importance)
+            victims.sort(key=by_importance.index)
         violations = sum(one.pod.metadata.key in protected for one in victims)
         return Candidate(row, tuple(victims), violations)
 
@@ -160,9 +161,19 @@ class Preempting:
 
 def best_of(candidates: Sequence[Candidate]) -> Candidate:
     """The one that hurts least; of equals, the first."""
+    return equals_of_best(candidates)[0]
+
+
+def equals_of_best(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Those that hurt least by all that is compared."""
+    if not candidates:
+        return []
     least = min(candidate.cost for candidate in candidates)
     cheapest = [candidate for candidate in candidates if candidate.cost == least]
-    return max(cheapest, key=lambda candidate: candidate.started) if len(cheapest) > 1 else cheapest[0]
+    if len(cheapest) == 1:
+        return cheapest
+    latest = max(candidate.started for candidate in cheapest)
+    return [candidate for candidate in cheapest if candidate.started == latest]
 
 
 def importance(placement: Placement) -> tuple[int, str, int]:

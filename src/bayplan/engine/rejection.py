@@ -35,6 +35,8 @@ class Rejection:
     elsewhere: Verdict | None = None
     #: Rows that preemption could free for the pod.
     resolvable: tuple[int, ...] = ()
+    #: The plugins that had not even been told of the pod when another refused it.
+    unreached: tuple[str, ...] = ()
 
     @property
     def plugins(self) -> tuple[str, ...]:

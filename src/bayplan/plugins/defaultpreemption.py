@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bayplan.contract.aftermath import Aftermath
 from bayplan.plugins.arguments import Int32, range_problem
 
 if TYPE_CHECKING:
@@ -34,10 +35,10 @@ class DefaultPreemption:
     min_candidate_nodes_percentage: Int32 = 10
     min_candidate_nodes_absolute: Int32 = 100
 
-    def post_filter(self, pod: Pod, rejection: Any, helper: Helper) -> tuple[Any, str]:
+    def post_filter(self, pod: Pod, rejection: Any, helper: Helper) -> Aftermath:
         """No node is feasible."""
         preemption, said = helper.preempt(pod, rejection)
-        return preemption, f"preemption: {said}"
+        return Aftermath(preemption, f"preemption: {said}")
 
     def problems(self) -> Iterator[Problem]:
         """What kube-scheduler refuses of these arguments."""

@@ -7,16 +7,22 @@ devices are not. So it is refused as a whole, before any node is looked at and b
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from bayplan.contract.aftermath import Aftermath
+from bayplan.contract.plugins import Reads
+from bayplan.contract.scores import AsTheyAre
 from bayplan.contract.verdicts import reject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bayplan.columns.arrays import Ints
     from bayplan.columns.cluster import Cluster
+    from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
     from bayplan.contract.verdicts import Verdict
+    from bayplan.objects.pod import Pod
     from bayplan.plugins.arguments import Problem, Seconds
 
 _LEFT_ALONE = reject(
@@ -42,3 +48,25 @@ class DynamicResources:
     def pre_filter(self, pod: PodClass, cluster: Cluster) -> Verdict | None:
         """Nothing to say of pods without claims."""
         return _LEFT_ALONE if pod.spec.resource_claims else None
+
+    def post_filter(self, pod: Pod, rejection: Any, helper: object) -> Aftermath:
+        """Nothing to give back. Over a pod that it was not told of kube-scheduler's stumbles, and the message says so."""
+        if "DynamicResources" in rejection.unreached:
+            return Aftermath(said="not found", final=True)
+        return Aftermath()
+
+    def pre_score(self, pod: PodClass, cluster: Cluster) -> NoPreference:
+        """Without claims all nodes are the same to it. It says so, as kube-scheduler's does: no points for any."""
+        return NoPreference()
+
+
+@dataclass(frozen=True, slots=True)
+class NoPreference:
+    """No node is better than another."""
+
+    reads = Reads.NODE
+    normalizer = AsTheyAre()
+
+    def score_nodes(self, nodes: Nodes) -> Ints:
+        """Nothing for any."""
+        return nodes.zeros()

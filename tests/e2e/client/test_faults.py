@@ -234,11 +234,12 @@ async def test_history_is_compacted_away_while_we_are_cut_off(world: World) -> N
     ):
         await until(lambda: reflector.health.state == "watching")
         await equal_to_a_fresh_list(world, reflector, following)
+        await world._create("to-be-gone")
+        gone = f"{world.namespace}/to-be-gone"
+        await until(lambda: gone in reflector.objects)
         proxy.refuse()
         proxy.reset()
-        gone = next(iter(reflector.objects))
-        await world.client.delete(CONFIGMAPS, gone.partition("/")[2])
-        world._known.remove(gone.partition("/")[2])
+        await world.client.delete(CONFIGMAPS, "to-be-gone")
         await world.write(30)
         await asyncio.to_thread(plane.expire_history)
         await proxy.resume()

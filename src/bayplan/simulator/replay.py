@@ -1,0 +1,181 @@
+"""Playing a trace through the engine: at each step it decides too, and then follows what was decided then."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+
+from bayplan.cache.cache import Cache
+from bayplan.contract.events import Gone, Seen
+from bayplan.engine.engine import Engine
+from bayplan.engine.preempting import Preempting, equals_of_best
+from bayplan.errors import UsageError
+from bayplan.profiles.configuration import default_configuration, read_configuration
+from bayplan.profiles.policy import policies_of
+from bayplan.simulator.agreement import Agreement
+from bayplan.simulator.missing import missing_services
+from bayplan.simulator.traces import Decided, Deleted, Updated, empty_object
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bayplan.engine.engine import Decision
+    from bayplan.engine.policy import Policy
+    from bayplan.engine.story import Page
+    from bayplan.objects.pod import Pod
+    from bayplan.simulator.traces import Step, Trace
+
+
+class Replay:
+    """One trace, on the way through the engine."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+        policies = policies_of_trace(trace)
+        self.cache = Cache(annotations_matter=any(policy.reads_annotations for policy in policies))
+        self.engine = Engine(self.cache.cluster, policies)
+        self.agreement = Agreement()
+        #: Called with each decision of ours, before the next step.
+        self.on_decision: Callable[[Decision], None] | None = None
+        for one in (*trace.objects, *missing_services(trace)):
+            self.cache.apply(Seen(one))
+
+    def run(self) -> Agreement:
+        """Play all steps."""
+        for index, step in enumerate(self.trace.steps):
+            self.step(index, step)
+        return self.agreement
+
+    def step(self, index: int, step: Step) -> None:
+        """Play one step."""
+        self.agreement.steps += 1
+        if isinstance(step, Deleted):
+            self.cache.apply(Gone(self._last_seen(step)))
+        elif isinstance(step, Updated):
+            self.cache.apply(Seen(step.object))
+        else:
+            self._decide(index, step)
+
+    def _last_seen(self, step: Deleted) -> Any:
+        pod = self.cache.cluster.pod_on_node(step.key) if step.kind == "Pod" else None
+        return pod or empty_object(step.kind, step.key)
+
+    def _decide(self, index: int, step: Decided) -> None:
+        policy = self._policy(step.pod)
+        where = {"trace": self.trace.name, "step": index, "pod": step.pod.metadata.key}
+        gate = _gate(policy, step.pod)
+        if gate or step.outcome == "gated":
+            self.agreement.compare("choice", "gated" if gate else "decided", step.outcome, **where)
+            if step.message:
+                self.agreement.compare("message", gate, step.message, **where)
+            return
+        decision = self._ask(step.pod)
+        if step.nominated is not None:
+            decision = self._preempt(step, decision, where)
+        if step.outcome == "bound":
+            self._compare_bound(step, decision, where)
+            self._bind(step)
+        else:
+            self._compare_unschedulable(step, decision, where)
+
+    def _ask(self, pod: Pod) -> Decision:
+        decision = self.engine.decide(pod)
+        if self.on_decision is not None:
+            self.on_decision(decision)
+        return decision
+
+    def _preempt(self, step: Decided, decision: Decision, where: dict[str, Any]) -> Decision:
+        """Compare whom we would evict, let the victims go, and ask again for the pod that was promised the node."""
+        assert step.nominated is not None
+        theirs = {"node": step.nominated, "victims": sorted(step.victims)}
+        ours = self._equal_preemption(step, decision)
+        self.agreement.compare("preemption", ours, theirs, **where)
+        for key in step.victims:
+            pod = self.cache.cluster.pod_on_node(key)
+            if pod is not None:
+                self.cache.apply(Gone(pod))
+        status = msgspec.structs.replace(step.pod.status, nominated_node_name=step.nominated)
+        return self._ask(msgspec.structs.replace(step.pod, status=status))
+
+    def _equal_preemption(self, step: Decided, decision: Decision) -> dict[str, Any]:
+        """Ours; or theirs, where it is as good by all that is compared. Among equals kube-scheduler takes any."""
+        ours = decision.preemption
+        if ours is None or decision.rejection is None:
+            return {"node": None, "victims": []}
+        search = Preempting(self.cache.cluster, self.engine.plan(step.pod), step.pod)
+        candidates, _ = search.candidates(decision.rejection.resolvable)
+        for candidate in equals_of_best(candidates):
+            if self.cache.cluster.nodes.name(candidate.row) == step.nominated:
+                victims = sorted(victim.pod.metadata.key for victim in candidate.victims)
+                return {"node": step.nominated, "victims": victims}
+        return {"node": ours.node, "victims": sorted(pod.metadata.key for pod in ours.victims)}
+
+    def _compare_bound(self, step: Decided, decision: Decision, where: dict[str, Any]) -> None:
+        page = decision.story.read()
+        assert page is not None
+        ranked = page.ranked
+        feasible = {story.node for story in ranked}
+        if step.nominated is not None:
+            self.agreement.compare("choice", decision.node, step.node, **where)
+            return
+        theirs = set(step.totals) or {step.node or ""}
+        self.agreement.compare("feasible", sorted(feasible), sorted(theirs), **where)
+        if step.totals and ranked:
+            self._compare_scores(step, page, where)
+            best = {story.node for story in ranked if story.total == ranked[0].total}
+            self.agreement.judge("choice", step.node in best, ours=sorted(best), theirs=step.node, **where)
+        else:
+            self.agreement.compare("choice", decision.node, step.node, **where)
+
+    def _compare_scores(self, step: Decided, page: Page, where: dict[str, Any]) -> None:
+        ours: dict[tuple[str, str], int] = {}
+        for story in page.ranked:
+            for points in story.points or ():
+                ours[points.plugin, story.node] = points.weighted
+            ours["total", story.node] = story.total or 0
+        theirs = {(plugin, node): score for plugin, nodes in step.scores.items() for node, score in nodes.items()}
+        theirs |= {("total", node): total for node, total in step.totals.items()}
+        for plugin, node in sorted(ours.keys() | theirs.keys()):
+            key = plugin, node
+            self.agreement.compare("scores", ours.get(key), theirs.get(key), plugin=plugin, node=node, **where)
+
+    def _compare_unschedulable(self, step: Decided, decision: Decision, where: dict[str, Any]) -> None:
+        self.agreement.compare("feasible", [] if decision.node is None else [decision.node], [], **where)
+        self.agreement.compare("message", decision.message, step.message, **where)
+        if decision.preemption is not None:
+            ours = {"node": decision.preemption.node}
+            self.agreement.compare("preemption", ours, {"node": step.nominated}, **where)
+
+    def _bind(self, step: Decided) -> None:
+        spec = msgspec.structs.replace(step.pod.spec, node_name=step.node or "")
+        self.cache.apply(Seen(msgspec.structs.replace(step.pod, spec=spec)))
+
+    def _policy(self, pod: Pod) -> Policy:
+        name = pod.spec.scheduler_name or "default-scheduler"
+        policy = self.engine.policies.get(name)
+        if policy is None:
+            raise UsageError(
+                f"{self.trace.name}: pod {pod.metadata.key} asks for the scheduler {name!r}, which is not configured",
+                remedy=f"meta.config has {', '.join(self.engine.policies)}",
+            )
+        return policy
+
+
+def policies_of_trace(trace: Trace) -> tuple[Policy, ...]:
+    """What the trace was recorded with. That they looked at all nodes is part of how traces are recorded."""
+    if trace.config is None:
+        configuration = default_configuration()
+    else:
+        configuration = read_configuration(msgspec.json.encode(trace.config).decode(), f"{trace.name}: meta.config")
+    return policies_of(configuration)
+
+
+def _gate(policy: Policy, pod: Pod) -> str:
+    """Why a pod may not even be tried, or nothing."""
+    for plugin in policy.pre_enqueue:
+        pre_enqueue = getattr(plugin, "pre_enqueue", None)
+        verdict = pre_enqueue(pod) if pre_enqueue is not None else None
+        if verdict is not None and not verdict:
+            return ", ".join(verdict.reasons)
+    return ""
