@@ -34,8 +34,8 @@ def assume_bindings(claims: Claims, node: str, cluster: Cluster) -> Verdict:
     if row is None:
         return reject(f'node "{node}" is not there any more')
     plan = make_plan(claims, cluster)
-    if plan.refusal is not None or plan.problem:
-        return plan.refusal or reject(plan.problem, resolvable=False)
+    if plan.rejection is not None:
+        return plan.rejection
     if plan.is_settled:
         return YES
     found = search(plan, Nodes(cluster, slice(row, row + 1)))

@@ -12,7 +12,7 @@ from bayplan.columns.log import ChangeLog
 from bayplan.columns.nodes import Nodes
 from bayplan.contract.plugins import Reads
 from bayplan.contract.scores import AsTheyAre
-from bayplan.contract.verdicts import Verdict, Verdicts, reject
+from bayplan.contract.verdicts import Verdict, Verdicts
 from bayplan.errors import ValidationError
 from bayplan.plugins.storage.migration import moved_kind
 from bayplan.plugins.volumebinding.plan import Plan, make_plan
@@ -88,15 +88,14 @@ class Findings:
         size = self.cluster.nodes.size
         if len(self.codes) < size:
             self.codes, self.points = grown(self.codes, 2 * size), grown(self.points, 2 * size)
-        if self.plan.refusal is not None or self.plan.problem:
-            self.codes[rows], self.points[rows] = self._refused(), 0
+        if self.plan.rejection is not None:
+            self.codes[rows], self.points[rows] = self._code_of(self.plan.rejection), 0
             return
         found = search(self.plan, nodes)
         self.codes[rows] = found.codes
         self.points[rows] = points(found, self._shape)
 
-    def _refused(self) -> int:
-        verdict = self.plan.refusal or reject(self.plan.problem, resolvable=False)
+    def _code_of(self, verdict: Verdict) -> int:
         if verdict not in self.meanings:
             self.meanings.append(verdict)
         return self.meanings.index(verdict)

@@ -60,6 +60,13 @@ class Plan:
     unbound: tuple[Unbound, ...] = ()
 
     @property
+    def rejection(self) -> Verdict | None:
+        """The refusal; or what is wrong, as one."""
+        if self.refusal is None and self.problem:
+            return reject(self.problem, resolvable=False)
+        return self.refusal
+
+    @property
     def is_settled(self) -> bool:
         """Whether all claims are bound, so that nothing is left to decide."""
         return not self.selected and not self.unbound
