@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import socket
 import ssl
+import traceback
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -137,6 +138,27 @@ async def test_a_connection_that_is_never_accepted_had_no_effect() -> None:
                 await transport.send(Request("POST", "/api", body=b"{}", timeout=0.4))
         for caller in callers:
             caller.close()
+
+
+@pytest.mark.parametrize("request_", [GET, POST])
+@pytest.mark.parametrize(
+    "access",
+    [
+        ClusterAccess("https://sea", proxy_url="http://ann:s3cret@proxy:port"),
+        ClusterAccess("https://sea", proxy_url="http://ann:s3cret@a..b:1"),
+        ClusterAccess("http://a..b:1"),
+        ClusterAccess(f"http://{'a' * 64}.example:1"),
+    ],
+    ids=["a proxy's port", "a proxy's name", "an empty label", "a label that is too long"],
+)
+async def test_an_address_that_cannot_be_one_had_no_effect_and_no_secret_is_told(
+    access: ClusterAccess, request_: Request
+) -> None:
+    transport = AiohttpTransport(access)
+    with pytest.raises(Unreachable, match="cannot be reached: its address, or that of the proxy") as raised:
+        await transport.send(request_)
+    assert "s3cret" not in "".join(traceback.format_exception(raised.value))
+    await transport.aclose()
 
 
 HALVES = [b"", b"HTTP/1.1 20", b"HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{", b"nonsense\r\n\r\n"]

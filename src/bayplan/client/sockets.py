@@ -83,6 +83,12 @@ class AiohttpTransport:
             raise Unreachable(
                 f"{self._access.server} cannot be reached: {_why(error)}", remedy=_remedy(error)
             ) from error
+        except (aiohttp.InvalidURL, UnicodeError):
+            # The cause is left out: it quotes the proxy with its password.
+            raise Unreachable(
+                f"{self._access.server} cannot be reached: its address, or that of the proxy, cannot be one",
+                remedy="correct the kubeconfig, or HTTPS_PROXY",
+            ) from None
         except (aiohttp.ClientError, OSError) as error:
             raise no_answer(request, _why(error)) from error
         if response.status == 401:

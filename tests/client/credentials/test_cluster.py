@@ -37,7 +37,18 @@ def test_the_server_is_a_url_without_what_requests_add(
     assert read_cluster(cluster_entry(server=written), "sea").server == server
 
 
-@pytest.mark.parametrize("written", ["", "unix:///run/x", "https://", "https://sea:port", "https://[fd00::1"])
+@pytest.mark.parametrize(
+    "written",
+    [
+        "",
+        "unix:///run/x",
+        "https://",
+        "https://sea:port",
+        "https://[fd00::1",
+        "https://a..b:1",
+        f"https://{'a' * 64}.b",
+    ],
+)
 def test_what_is_no_server_is_refused(cluster_entry: Callable[..., Place], written: str) -> None:
     with pytest.raises(CredentialsError, match=r"clusters\[sea\]\.cluster\.server: is "):
         read_cluster(cluster_entry(server=written), "sea")
@@ -75,6 +86,7 @@ def test_ca_data_is_decoded(cluster_entry: Callable[..., Place]) -> None:
         ({"certificate-authority-data": "%"}, "is not base64"),
         ({"proxy-url": "ftp://ann:s3cret@proxy"}, "proxy-url: is not the URL of a proxy"),
         ({"proxy-url": "proxy:3128"}, "proxy-url: is not the URL of a proxy"),
+        ({"proxy-url": "http://ann:s3cret@a..b:3128"}, "proxy-url: is not the URL of a proxy"),
         ({"proxy-url": "http://"}, "proxy-url: is not the URL of a proxy"),
     ],
 )

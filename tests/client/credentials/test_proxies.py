@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayplan.client.credentials.proxies import proxy_from_environment
+from bayplan.errors import CredentialsError
 
 PROXY = "http://proxy:3128"
 
@@ -38,6 +39,26 @@ def test_the_variable_goes_by_the_scheme_and_capitals_come_first(
     environ: dict[str, str], server: str, proxy: str | None
 ) -> None:
     assert proxy_from_environment(server, environ) == proxy
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "http://ann:s3cret@proxy:port",
+        "ann:s3cret@proxy:port",
+        "ftp://ann:s3cret@proxy",
+        "http://ann:s3cret@",
+        "//s3cret",
+    ],
+)
+def test_what_is_no_proxy_is_refused_and_not_quoted(written: str) -> None:
+    with pytest.raises(CredentialsError, match="HTTPS_PROXY in the environment is not the URL of a proxy") as refused:
+        proxy_from_environment("https://sea", {"https_proxy": written})
+    assert "s3cret" not in str(refused.value)
+    assert refused.value.remedy
+    # It is nobody's trouble who does not go through it.
+    assert proxy_from_environment("https://localhost", {"https_proxy": written}) is None
+    assert proxy_from_environment("https://sea", {"https_proxy": written, "NO_PROXY": "sea"}) is None
 
 
 @pytest.mark.parametrize("host", ["localhost", "127.0.0.1", "127.9.9.9", "[::1]", "[::ffff:127.0.0.1]"])

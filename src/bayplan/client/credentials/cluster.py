@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from urllib.parse import SplitResult, urlsplit
 
 from bayplan.client.credentials.material import Material
 from bayplan.client.credentials.proxies import proxy_from_environment
+from bayplan.client.credentials.urls import is_proxy_url, split_url
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,7 +93,7 @@ def _read_server(place: Place) -> str:
         raise place.complain("is missing", remedy="give the URL of the API server")
     # As client-go has it, an address without a scheme is one for plain HTTP.
     url = written if "://" in written else f"http://{written}"
-    parts = _split(url)
+    parts = split_url(url)
     if parts is None or parts.scheme not in {"http", "https"} or not parts.hostname:
         raise place.complain("is not the URL of a server", remedy="write it like https://HOST:PORT")
     if parts.username is not None:
@@ -103,9 +103,8 @@ def _read_server(place: Place) -> str:
 
 def _read_proxy(place: Place) -> str:
     written = place.text()
-    parts = _split(written)
     # What is written is not quoted, since it may hold a password.
-    if written and (parts is None or parts.scheme not in {"http", "https", "socks5"} or not parts.hostname):
+    if written and not is_proxy_url(written):
         raise place.complain("is not the URL of a proxy", remedy="write it like http://HOST:PORT")
     return written
 
@@ -115,12 +114,3 @@ def _read_exec_config(entry: Place) -> object:
         if extension.get("name").text() == _EXEC_EXTENSION:
             return extension.get("extension").plain()
     return None
-
-
-def _split(url: str) -> SplitResult | None:
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError:
-        return None
-    return parts

@@ -10,6 +10,9 @@ from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from bayplan.client.credentials.urls import is_proxy_url
+from bayplan.errors import CredentialsError
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from ipaddress import IPv4Address, IPv4Network
@@ -25,13 +28,21 @@ _MAPPED = 96
 def proxy_from_environment(server: str, environ: Mapping[str, str]) -> str | None:
     """The URL of the proxy for this server, or None to go straight to it."""
     parts = urlsplit(server)
-    proxy = _either(environ, f"{parts.scheme.upper()}_PROXY")
+    variable = f"{parts.scheme.upper()}_PROXY"
+    proxy = _either(environ, variable)
     if not proxy or not parts.hostname:
         return None
     port = str(parts.port or _PORTS.get(parts.scheme, 0))
     if not _wants_proxy(_ascii(parts.hostname), port, _either(environ, "NO_PROXY")):
         return None
-    return proxy if "://" in proxy else f"http://{proxy}"
+    url = proxy if "://" in proxy else f"http://{proxy}"
+    # What is written is not quoted, since it may hold a password.
+    if not is_proxy_url(url):
+        raise CredentialsError(
+            f"{variable} in the environment is not the URL of a proxy",
+            remedy="write it like http://HOST:PORT, or name the server in NO_PROXY",
+        )
+    return url
 
 
 def _wants_proxy(host: str, port: str, exceptions: str) -> bool:
