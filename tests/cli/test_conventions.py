@@ -109,9 +109,39 @@ def test_no_colour_reaches_a_pipe() -> None:
 
 
 def test_no_command_is_wrong_use_and_shows_the_help() -> None:
-    done = run()
-    assert done.returncode == 2
-    assert "Commands:" in done.stderr
+    done = run(COLUMNS="100")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr == run("--help", COLUMNS="100").stdout
+
+
+@pytest.mark.parametrize(("environment", "coloured"), [({}, True), ({"NO_COLOR": "1"}, False)])
+def test_errors_are_red_on_a_terminal_unless_no_color_says_otherwise(
+    environment: dict[str, str], coloured: bool
+) -> None:
+    master, terminal = os.openpty()
+    with os.fdopen(master, "rb", buffering=0) as shown:
+        done = subprocess.run(
+            [sys.executable, "-m", "bayplan", "nonsense"],
+            stderr=terminal,
+            env={"PATH": os.environ["PATH"], "LANG": "C.UTF-8", **environment},
+            check=False,
+        )
+        os.close(terminal)
+        assert done.returncode == 2
+        line = shown.read(10_000)
+    assert line.startswith(b"\x1b[31mbayplan:\x1b[0m No such command" if coloured else b"bayplan: No such command")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+@pytest.mark.parametrize("arguments", [["version"], ["up", "-o", "json"], ["--help"], ["completion", "bash"]])
+def test_output_that_finds_no_room_is_a_sentence_and_no_fault_of_ours(arguments: list[str]) -> None:
+    with Path("/dev/full").open("w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "bayplan", *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 1
+    problem = "bayplan: the output cannot be written: No space left on device"
+    assert done.stderr == f"{problem}; make room for it, or write it to another place\n"
 
 
 @pytest.mark.parametrize(

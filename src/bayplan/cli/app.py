@@ -5,6 +5,7 @@ Only the command that was asked for is imported, so that `--help` and shell comp
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 import sys
@@ -30,6 +31,9 @@ COMMANDS = {
 
 DONE, NEGATIVE, WRONG_USE, INTERRUPTED = 0, 1, 2, 130
 
+#: How writing output fails where nobody is to blame but the place that it is written to.
+_NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO}
+
 
 class _LazyGroup(click.Group):
     """A group that knows its commands' names and imports one when it is called."""
@@ -51,14 +55,20 @@ class _LazyGroup(click.Group):
 
 @click.group(
     cls=_LazyGroup,
+    invoke_without_command=True,
+    subcommand_metavar="COMMAND [ARGS]...",
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
     epilog="Every command has --help. Data goes to stdout, talk to stderr. Exit 0 is done, 1 a negative "
     "answer or a failure, 2 wrong use.",
 )
 @click.version_option(__version__, "-V", "--version", message="bayplan %(version)s")
 @click.option("--debug", is_flag=True, expose_value=False, help="Show the traceback of an error.")
-def root() -> None:
+@click.pass_context
+def root(context: click.Context) -> None:
     """Bayplan extends Kubernetes scheduling from Python."""
+    if context.invoked_subcommand is None:
+        click.echo(context.get_help(), err=True)
+        context.exit(WRONG_USE)
 
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
@@ -76,12 +86,14 @@ def _run(arguments: list[str], *, debug: bool) -> int:
     except (click.Abort, KeyboardInterrupt):
         return INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has gone, as `| head` does. Python would complain once more while flushing.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        # Whoever read our output has gone, as `| head` does.
+        _drop_output()
         return NEGATIVE
     except click.ClickException as error:
         return _wrong_use(error)
     except Exception as error:
+        if isinstance(error, OSError) and error.errno in _NO_ROOM:
+            _drop_output()
         if debug:
             raise
         return _failure(error)
@@ -101,6 +113,9 @@ def _failure(error: Exception) -> int:
     if isinstance(error, BayplanError):
         _complain(str(error))
         return WRONG_USE if isinstance(error, UsageError) else NEGATIVE
+    if isinstance(error, OSError) and error.errno in _NO_ROOM:
+        _complain(f"the output cannot be written: {error.strerror}; make room for it, or write it to another place")
+        return NEGATIVE
     _complain(
         f"{type(error).__name__}: {error}; this is a fault in Bayplan: run the command again with --debug, "
         "and report what it prints"
@@ -108,6 +123,15 @@ def _failure(error: Exception) -> int:
     return NEGATIVE
 
 
+def _drop_output() -> None:
+    """Throw away what could not be written: Python would try once more on its way out, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _complain(sentence: str) -> None:
-    click.secho("bayplan: ", fg="red", nl=False, err=True)
-    click.echo(sentence, err=True)
+    from bayplan.cli.output import styled
+
+    click.echo(f"{styled('bayplan:', fg='red')} {sentence}", err=True)
