@@ -30,7 +30,7 @@ class Connection:
     namespace: str | None
 
     def load(self) -> ClusterAccess:
-        """Read the kubeconfig. Raises `CredentialsError`."""
+        """Read the kubeconfig. Raises `CredentialsError`, or `UsageError` for a file that is none."""
         from bayplan.client.credentials import load_access
 
         return load_access(kubeconfig=self.kubeconfig, context=self.context, namespace=self.namespace)

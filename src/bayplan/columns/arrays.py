@@ -14,10 +14,11 @@ Bools: TypeAlias = NDArray[np.bool_]
 #: Rows of the node table: all of a run, or these.
 Rows: TypeAlias = "slice | NDArray[np.intp]"
 
-#: The most that a node is taken to have of anything, 9 PB of memory for one. Products with a score stay within 64 bits.
-MOST = 2**53 - 1
+#: The most that a node is taken to have of anything, 92 PB of memory for one: times 100 it still fits into 64 bits.
+#: What kube-scheduler makes of more than that is not worth imitating.
+MOST = (2**63 - 1) // 100
 #: What a pod counts for that asks for more than any node has: it fits nowhere.
-TOO_MUCH = 2**53
+TOO_MUCH = MOST + 1
 #: The most that may be taken on one node. Only pods bound by hand get there; beyond it they count for less.
 _CEILING = 2**62
 

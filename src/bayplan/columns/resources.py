@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 CPU_ROW, MEMORY_ROW, EPHEMERAL_ROW, PODS_ROW = range(4)
 
-#: From this many pods on a node, adding up could wrap around: 500 times TOO_MUCH is just below 2^62.
-_CAREFUL = 500
+#: Below this, 16,000 pods on a node cannot add up to more than 64 bits hold. Nobody has met a pod above it.
+_ORDINARY = 2**48
 
 #: What a pod takes, as pairs of a resource's number and an amount, then CPU and memory as nodes are compared by.
 Load = tuple[tuple[tuple[int, int], ...], int, int]
@@ -25,12 +25,14 @@ Load = tuple[tuple[tuple[int, int], ...], int, int]
 class Resources:
     """The amounts of all nodes. Resources are numbered; the first four are always there."""
 
-    __slots__ = ("allocatable", "compared", "names", "requested")
+    __slots__ = ("_careful", "allocatable", "compared", "names", "requested")
 
     def __init__(self, length: int) -> None:
         self.names: Interner[str] = Interner()
         for name in (CPU, MEMORY, EPHEMERAL_STORAGE, POD_COUNT):
             self.names.number(name)
+        #: Whether some pod asked for so much that sums have to be watched.
+        self._careful = False
         #: What a node has for pods, by resource and node.
         self.allocatable: Ints = np.zeros((4, length), dtype=np.int64)
         #: What its pods take of that.
@@ -76,6 +78,8 @@ class Resources:
             (PODS_ROW, 1),
         ]
         amounts += [(self.number(name), amount) for name, amount in numbers.scalars.items()]
+        asked = (numbers.nonzero_milli_cpu, numbers.nonzero_memory, *(amount for _, amount in amounts))
+        self._careful = self._careful or max(asked) > _ORDINARY
         return (
             tuple((number, bounded(amount, TOO_MUCH)) for number, amount in amounts if amount > 0),
             bounded(numbers.nonzero_milli_cpu, TOO_MUCH),
@@ -85,7 +89,7 @@ class Resources:
     def add(self, row: int, load: Load) -> Load:
         """Count a pod in. Returns what `remove` must be given: less than asked for where it would not fit 64 bits."""
         amounts, cpu, memory = load
-        if self.requested.item(PODS_ROW, row) >= _CAREFUL:
+        if self._careful:
             load = amounts, cpu, memory = self._within_bounds(row, load)
         for number, amount in amounts:
             self.requested[number, row] += amount

@@ -55,6 +55,10 @@ class Candidate:
         highest = max(victim.pod.priority for victim in self.victims)
         return min(started(victim.pod) for victim in self.victims if victim.pod.priority == highest)
 
+    def is_better_than(self, other: Candidate) -> bool:
+        """Whether it hurts less."""
+        return self.cost < other.cost or (self.cost == other.cost and self.started > other.started)
+
 
 class Preempting:
     """The search for victims, for one pod."""

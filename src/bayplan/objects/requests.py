@@ -96,10 +96,25 @@ def count_held(pod: Pod) -> PodNumbers:
     )
 
 
-def count_to_compare(pod: Pod, *, stand_ins: bool) -> Mapping[str, int]:
-    """What nodes are compared by when this pod is to go to one of them, by resource; cpu in thousandths."""
-    held = _held(pod, STAND_INS if stand_ins else {})
-    return {name: amount.milli_value() if name == CPU else amount.value() for name, amount in held.items()}
+def count_to_compare(pod: Pod) -> Mapping[str, int]:
+    """What nodes are balanced by when this pod is to go to one of them, by resource; cpu in thousandths."""
+    return _counted(_held(pod, {}))
+
+
+def count_to_rank(pod: Pod) -> Mapping[str, int]:
+    """What nodes are ranked by, with the stand-ins of containers that request nothing.
+
+    Requests of the pod as a whole are left out, and so are resizes under way: kube-scheduler 1.37 does not tell that
+    part of NodeResourcesFit of either.
+    """
+    amounts = _aggregate(pod, _filled(_requested, STAND_INS))
+    if pod.spec.overhead:
+        _add(amounts, _read(pod.spec.overhead))
+    return _counted(amounts)
+
+
+def _counted(amounts: Amounts) -> Mapping[str, int]:
+    return {name: amount.milli_value() if name == CPU else amount.value() for name, amount in amounts.items()}
 
 
 def count_allocatable(amounts: Mapping[str, WireQuantity]) -> Numbers:

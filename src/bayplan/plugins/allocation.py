@@ -11,7 +11,7 @@ from bayplan.columns.arrays import TOO_MUCH, bounded
 from bayplan.columns.resources import CPU_ROW, MEMORY_ROW
 from bayplan.contract.plugins import ROW
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre
-from bayplan.objects.requests import count_to_compare, is_scalar
+from bayplan.objects.requests import count_to_compare, count_to_rank, is_scalar
 from bayplan.plugins.arguments import MOST_OF_SHAPE
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def loads_to_score(
     pod: Pod, resources: Sequence[ResourceSpec], cluster: Cluster, *, stand_ins: bool
 ) -> tuple[ScoredLoad, ...]:
     """What the pod would add of each of the resources. Scarce ones that it does not ask for do not count."""
-    amounts = count_to_compare(pod, stand_ins=stand_ins)
+    amounts = count_to_rank(pod) if stand_ins else count_to_compare(pod)
     loads = []
     for spec in resources:
         amount = bounded(amounts.get(spec.name, 0), TOO_MUCH)

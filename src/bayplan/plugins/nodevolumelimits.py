@@ -47,7 +47,7 @@ class NodeVolumeLimits:
 class RoomForVolumes:
     """The volumes of a class of pods, against what each node has room for."""
 
-    reads = Reads.LOAD | Reads.CLUSTER
+    reads = Reads.NODE | Reads.LOAD | Reads.CLUSTER
 
     def __init__(self, pod: PodClass, claims: Claims | None, cluster: Cluster) -> None:
         self._pod = pod

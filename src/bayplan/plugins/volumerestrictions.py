@@ -48,7 +48,7 @@ class VolumeRestrictions:
 class VolumeConflicts:
     """The disks and claims of a class of pods, against all that others have."""
 
-    reads = Reads.LOAD | Reads.CLUSTER
+    reads = Reads.NODE | Reads.LOAD | Reads.CLUSTER
 
     def __init__(self, namespace: str, disks: tuple[Volume, ...], claims: tuple[str, ...], cluster: Cluster) -> None:
         self._namespace = namespace
@@ -61,12 +61,12 @@ class VolumeConflicts:
         self._exclusive: tuple[str, ...] = ()
         self._refusal: Verdict | None = None
         self._in_use = False
-        self._position = 0
+        self._positions = (0, 0)
         #: By code; refusals come after these.
         self._meanings = [YES, reject(_DISK_CONFLICT), reject(_CLAIM_CONFLICT)]
 
     def catch_up(self) -> Rows | None:
-        """All rows when it is another's claim, or no more; else those where pods came or went, if there are disks."""
+        """All rows when a claim becomes another's, or is no more; else those that look different."""
         before = self._in_use, self._refusal
         if self._version != self._cluster.claims.version:
             self._version = self._cluster.claims.version
@@ -107,12 +107,12 @@ class VolumeConflicts:
         return None, tuple(exclusive)
 
     def _touched(self) -> Rows | None:
-        if not self._disks:
-            return None
-        log, position = self._cluster.nodes.load_log, self._position
-        self._position = log.position
-        rows = log.since(position)
-        return slice(0, self._cluster.nodes.size) if rows is None else rows_of(rows)
+        """Where pods came or went, if there are disks; and new nodes, of which nothing was said yet."""
+        table, (nodes, loads) = self._cluster.nodes, self._positions
+        self._positions = table.node_log.position, table.load_log.position
+        rows = table.node_log.since(nodes)
+        more = table.load_log.since(loads) if self._disks else []
+        return slice(0, table.size) if rows is None or more is None else rows_of(rows + more)
 
     def _is_taken(self, row: int) -> bool:
         others = self._cluster.pods.on(row)

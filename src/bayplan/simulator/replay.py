@@ -9,7 +9,7 @@ import msgspec
 from bayplan.cache.cache import Cache
 from bayplan.contract.events import Gone, Seen
 from bayplan.engine.engine import Engine
-from bayplan.engine.preempting import Preempting, equals_of_best
+from bayplan.engine.preempting import Preempting
 from bayplan.errors import UsageError
 from bayplan.profiles.configuration import default_configuration, read_configuration
 from bayplan.profiles.policy import policies_of
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from bayplan.engine.story import Page
     from bayplan.objects.pod import Pod
     from bayplan.simulator.traces import Step, Trace
+
+
+_GATED = "Scheduling is blocked due to non-empty scheduling gates"
 
 
 class Replay:
@@ -68,7 +71,8 @@ class Replay:
         if gate or step.outcome == "gated":
             self.agreement.compare("choice", "gated" if gate else "decided", step.outcome, **where)
             if step.message:
-                self.agreement.compare("message", gate, step.message, **where)
+                # Not the scheduler says this of a gated pod, but the API server, in the condition that it begins with.
+                self.agreement.compare("message", _GATED if gate else "", step.message, **where)
             return
         decision = self._ask(step.pod)
         if step.nominated is not None:
@@ -99,14 +103,24 @@ class Replay:
         return self._ask(msgspec.structs.replace(step.pod, status=status))
 
     def _equal_preemption(self, step: Decided, decision: Decision) -> dict[str, Any]:
-        """Ours; or theirs, where it is as good by all that is compared. Among equals kube-scheduler takes any."""
+        """Ours; or theirs, where kube-scheduler could as well have come to it by the same rules.
+
+        Among equals it takes any. And where more nodes come into question than it looks at, it looks at some of them:
+        then its choice need only be the best of so many.
+        """
         ours = decision.preemption
         if ours is None or decision.rejection is None:
             return {"node": None, "victims": []}
         search = Preempting(self.cache.cluster, self.engine.plan(step.pod), step.pod)
         candidates, _ = search.candidates(decision.rejection.resolvable)
-        for candidate in equals_of_best(candidates):
-            if self.cache.cluster.nodes.name(candidate.row) == step.nominated:
+        unseen = len(decision.rejection.resolvable) - _looked_at(
+            len(decision.rejection.resolvable), self._policy(step.pod)
+        )
+        for candidate in candidates:
+            if self.cache.cluster.nodes.name(candidate.row) != step.nominated:
+                continue
+            better = sum(other.is_better_than(candidate) for other in candidates)
+            if better <= unseen:
                 victims = sorted(victim.pod.metadata.key for victim in candidate.victims)
                 return {"node": step.nominated, "victims": victims}
         return {"node": ours.node, "victims": sorted(pod.metadata.key for pod in ours.victims)}
@@ -179,3 +193,13 @@ def _gate(policy: Policy, pod: Pod) -> str:
         if verdict is not None and not verdict:
             return ", ".join(verdict.reasons)
     return ""
+
+
+def _looked_at(potential: int, policy: Policy) -> int:
+    """How many of the nodes that come into question kube-scheduler looks at, by DefaultPreemption's arguments."""
+    for plugin in policy.post_filters:
+        absolute = getattr(plugin, "min_candidate_nodes_absolute", None)
+        if absolute is not None:
+            share = potential * plugin.min_candidate_nodes_percentage // 100
+            return int(min(max(share, absolute), potential))
+    return potential

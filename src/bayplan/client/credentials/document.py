@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
-from bayplan.errors import CredentialsError
+from bayplan.errors import CredentialsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -41,6 +41,11 @@ class Place:
     def __bool__(self) -> bool:
         """Whether anything is written here."""
         return self.node is not None
+
+    @property
+    def may_be_mapping(self) -> bool:
+        """Whether a mapping is written here, or nothing."""
+        return self.node is None or isinstance(self.node, yaml.MappingNode)
 
     def complain(self, problem: str, *, remedy: str | None = None) -> CredentialsError:
         """The error for this place."""
@@ -121,7 +126,10 @@ class Place:
 
 
 def read_document(file: Path) -> Place:
-    """Parse one file; an empty one is an empty document. Raises FileNotFoundError for one that is not there."""
+    """Parse one file; an empty one is an empty document.
+
+    Raises FileNotFoundError for one that is not there, and UsageError for one that is not YAML.
+    """
     try:
         text = file.read_bytes()
     except FileNotFoundError:
@@ -139,12 +147,12 @@ def read_document(file: Path) -> Place:
         raise _unparsable(file, error) from None
 
 
-def _unparsable(file: Path, error: yaml.YAMLError) -> CredentialsError:
+def _unparsable(file: Path, error: yaml.YAMLError) -> UsageError:
     mark = getattr(error, "problem_mark", None)
     where = f"{file}, line {mark.line + 1}" if mark is not None else str(file)
     # A message may quote a key or an anchor; what stands in quotes is dropped with the rest of the file.
     problem = (getattr(error, "problem", None) or "it holds characters that YAML does not allow").split("'")[0]
-    return CredentialsError(f"{where}: not YAML: {problem.strip()}", remedy="correct the file")
+    return UsageError(f"{where}: not YAML: {problem.strip()}", remedy="correct the file")
 
 
 def _place(file: Path, path: str, node: yaml.Node | None, line: int) -> Place:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bayplan.client.credentials.document import read_document
-from bayplan.errors import CredentialsError
+from bayplan.errors import CredentialsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -41,7 +41,7 @@ class Kubeconfig:
 
 
 def read_kubeconfig(explicit: str | Path | None, environ: Mapping[str, str]) -> Kubeconfig:
-    """Read the files that count."""
+    """Read the files that count; a UsageError where one of them is no kubeconfig at all."""
     if not explicit:
         return _merge(_candidates(environ))
     merged = _merge([Path(explicit)])
@@ -78,12 +78,17 @@ def _merge(files: Iterable[Path]) -> Kubeconfig:
 
 def _check_kind(document: Place) -> None:
     """Catch the wrong file, such as a manifest, before its lack of contexts is blamed. Both words may be left out."""
+    if not document.may_be_mapping:
+        raise _no_kubeconfig(document, "this is no mapping, and so no kubeconfig")
     kind, version = document.get("kind"), document.get("apiVersion")
     if kind.text() not in {"", "Config"} or version.text() not in {"", "v1"}:
-        raise document.complain(
-            f"this is {version.text() or 'v1'} {kind.text() or 'Config'}, not a kubeconfig",
-            remedy="name a file of kind Config",
-        )
+        raise _no_kubeconfig(document, f"this is {version.text() or 'v1'} {kind.text() or 'Config'}, not a kubeconfig")
+
+
+def _no_kubeconfig(document: Place, problem: str) -> UsageError:
+    # Not the credentials are wrong but the file that was named.
+    told = document.complain(problem)
+    return UsageError(told.problem, remedy="name a file of kind Config")
 
 
 def _named(section: Place) -> dict[str, Place]:

@@ -40,7 +40,8 @@ def load_access(
 ) -> ClusterAccess:
     """Find out how to reach a cluster and as whom; the arguments mean what kubectl's options of these names mean.
 
-    Certificates and plugins are looked at when the first request needs them. Raises `CredentialsError`.
+    Certificates and plugins are looked at when the first request needs them. Raises `CredentialsError`, or `UsageError`
+    for a file that is no kubeconfig.
     """
     config = read_kubeconfig(kubeconfig, environ)
     pod = this_pod(environ, service_account)

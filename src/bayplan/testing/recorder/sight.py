@@ -75,16 +75,19 @@ class Sight:
         return self._informers()[0].get(plural(kind), 0)
 
     def _informers(self) -> tuple[dict[str, int], dict[str, int]]:
-        plane = self._plane
-        answer = ask_https(
-            plane.scheduler.port, "GET", "/metrics", authority=plane.authority, client=plane.admin.credentials
-        )
         found: dict[str, dict[str, int]] = {"store_resource_version": {}, "queued_items": {}}
-        for gauge, resource, value in _GAUGE.findall(str(answer.body)):
-            found[gauge][resource] = int(float(value))
-        if not found["store_resource_version"]:
-            raise EnvironmentFault(
-                "the scheduler's metrics do not tell how far its informers are",
-                remedy="record with kube-scheduler 1.37",
-            )
+
+        def told() -> bool:
+            # A scheduler that has just started does not yet know whom it may answer.
+            for gauge, resource, value in _GAUGE.findall(self._metrics()):
+                found[gauge][resource] = int(float(value))
+            return bool(found["store_resource_version"])
+
+        self.until(told, "an account of informers in the scheduler's metrics")
         return found["store_resource_version"], found["queued_items"]
+
+    def _metrics(self) -> str:
+        plane = self._plane
+        credentials = plane.admin.credentials
+        answer = ask_https(plane.scheduler.port, "GET", "/metrics", authority=plane.authority, client=credentials)
+        return str(answer.body) if answer.ok else ""
