@@ -77,8 +77,14 @@ def test_waiting_ends_and_says_for_what_it_was(watched: tuple[Sight, list[str]])
         watching.noticed("Add event for node", "a")
 
 
-def test_a_scheduler_that_tells_nothing_is_not_recorded(watched: tuple[Sight, list[str]]) -> None:
+def test_a_scheduler_that_does_not_tell_yet_is_asked_again(watched: tuple[Sight, list[str]]) -> None:
+    watching, told = watched
+    told += ["Unauthorized", metrics(nodes=5)]
+    assert watching.version("Node") == 5
+
+
+def test_a_scheduler_that_never_tells_is_not_recorded(watched: tuple[Sight, list[str]]) -> None:
     watching, told = watched
     told += ["# no such gauge"]
-    with pytest.raises(EnvironmentFault, match="record with kube-scheduler"):
+    with pytest.raises(EnvironmentFault, match="an account of informers in the scheduler's metrics did not happen"):
         watching.version("Node")

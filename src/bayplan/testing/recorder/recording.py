@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from http.client import HTTPException
 from typing import TYPE_CHECKING
 
 from bayplan import __version__
-from bayplan.errors import UsageError
+from bayplan.errors import EnvironmentFault, UsageError
 from bayplan.simulator.workloads.file import write_reference
 from bayplan.simulator.workloads.scenario import Create, Delete, Update, identity
 from bayplan.testing.controlplane import ControlPlane
@@ -41,6 +42,10 @@ def record(scenario: Scenario, progress: Callable[[int, int], None] = lambda _do
             # The scenario is at fault: nobody will want the control plane's logs.
             plane.stop()
             raise
+        except (OSError, HTTPException) as error:
+            raise EnvironmentFault(
+                f"the control plane does not answer any more: {error}", remedy="read its logs, and record again"
+            ) from error
         finally:
             log.close()
     check(trace)
