@@ -167,6 +167,15 @@ def test_a_bad_argument_found_late_is_wrong_use_all_the_same(capsys: pytest.Capt
     assert (code, err) == (2, "bayplan: no context named x; see kubectl config\n")
 
 
+@pytest.mark.parametrize("text", ["apiVersion: apps/v1\nkind: Deployment\n", "- one\n- two\n", "clusters: [\n"])
+@pytest.mark.parametrize("command", [["cluster"], ["watch", "pods"]])
+def test_a_file_that_cannot_be_meant_is_wrong_use(command: list[str], text: str, tmp_path: Path) -> None:
+    (tmp_path / "config").write_text(text)
+    done = run(*command, "--kubeconfig", str(tmp_path / "config"))
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.count("\n") == 1
+
+
 def test_a_fault_of_ours_says_so_without_a_traceback(capsys: pytest.CaptureFixture[str]) -> None:
     code, _, err = invoke(fails_with(KeyError("x")), capsys)
     assert code == 1

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bayplan.client.credentials.document import read_document
-from bayplan.errors import CredentialsError
+from bayplan.errors import CredentialsError, UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -51,7 +51,7 @@ def test_an_empty_file_is_an_empty_document(tmp_path: Path) -> None:
 )
 def test_a_file_that_is_not_yaml_is_refused_without_quoting_it(tmp_path: Path, text: str) -> None:
     file = write(tmp_path, text)
-    with pytest.raises(CredentialsError, match="not YAML") as refused:
+    with pytest.raises(UsageError, match="not YAML") as refused:
         read_document(file)
     assert str(file) in str(refused.value)
     assert "s3cret" not in str(refused.value)

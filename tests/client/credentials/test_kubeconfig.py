@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bayplan.client.credentials.kubeconfig import read_kubeconfig
-from bayplan.errors import CredentialsError
+from bayplan.errors import CredentialsError, UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,8 +78,15 @@ def test_two_entries_with_one_name_in_one_file_are_refused(write: Callable[..., 
 
 
 def test_a_manifest_is_not_taken_for_a_kubeconfig(write: Callable[..., Path]) -> None:
-    with pytest.raises(CredentialsError, match="this is apps/v1 Deployment, not a kubeconfig"):
+    with pytest.raises(UsageError, match="this is apps/v1 Deployment, not a kubeconfig; name a file of kind Config"):
         read_kubeconfig(write(kind="Deployment", apiVersion="apps/v1"), {})
+
+
+@pytest.mark.parametrize("text", ["[]", "- kind: Config\n", "some text\n", "7\n"])
+def test_what_is_no_mapping_is_not_taken_for_a_kubeconfig(tmp_path: Path, text: str) -> None:
+    (tmp_path / "config").write_text(text)
+    with pytest.raises(UsageError, match="config, line 1: this is no mapping, and so no kubeconfig"):
+        read_kubeconfig(tmp_path / "config", {})
 
 
 def test_a_broken_entry_that_nobody_asks_for_does_no_harm(write: Callable[..., Path]) -> None:
