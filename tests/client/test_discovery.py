@@ -10,7 +10,7 @@ import pytest
 from bayplan.client.api import NO_PATIENCE, Client
 from bayplan.client.codec import PartialObject
 from bayplan.client.discovery import find_resource
-from bayplan.errors import ProtocolError, UsageError
+from bayplan.errors import MethodNotAllowed, ProtocolError, UsageError
 from bayplan.testing.collection import Reply
 from bayplan.testing.virtual_time import virtual_time
 
@@ -95,6 +95,16 @@ async def test_an_unknown_name_is_answered_with_what_comes_near() -> None:
     assert raised.value.remedy
     with pytest.raises(UsageError, match="kubectl api-resources"):
         await find("zzz")
+
+
+@virtual_time
+async def test_a_resource_that_lacks_a_verb_is_refused_as_the_server_would() -> None:
+    client = Client(Server(), patience=NO_PATIENCE)
+    await find_resource(client, "pods", PartialObject, verbs=["list", "watch"])
+    with pytest.raises(MethodNotAllowed, match="offers no create for pods; what it offers is get, list, watch"):
+        await find_resource(client, "pods", PartialObject, verbs=["list", "create"])
+    with pytest.raises(MethodNotAllowed, match=r"offers no list and no watch for bare.example.com; .* nothing"):
+        await find_resource(client, "bare", PartialObject, verbs=["list", "watch"])
 
 
 @virtual_time

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from bayplan.errors import ProtocolError, UsageError
+from bayplan.errors import MethodNotAllowed, ProtocolError, UsageError
 from bayplan.objects.resource import Resource
 from bayplan.objects.wire import UNDECODABLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Sequence
 
     from bayplan.client.api import Client
 
@@ -67,21 +67,35 @@ class _Groups(msgspec.Struct, frozen=True):
     items: tuple[_Group, ...] = ()
 
 
-async def find_resource(client: Client, name: str, form: type[T]) -> Resource[T]:
+async def find_resource(client: Client, name: str, form: type[T], *, verbs: Sequence[str] = ()) -> Resource[T]:
     """The resource that a person means by `pods`, `po`, `Pod`, `leases.coordination.k8s.io` or `pods.v1`.
 
-    Where a bare name stands in several groups the first in the server's order counts, as with kubectl.
+    Where a bare name stands in several groups the first in the server's order counts, as with kubectl. Raises
+    `MethodNotAllowed` for one that lacks any of these verbs, as the server would when it is used.
     """
     known = [found async for found in _discover(client)]
     word, _, qualifier = name.partition(".")
     for group, version, found in known:
         if found.answers_to(word) and qualifier in {"", group, _version_first(group, version)}:
             kind = found.response_kind.kind if found.response_kind else ""
-            return Resource(group, version, found.resource, kind, found.scope == "Namespaced", form)
+            resource = Resource(group, version, found.resource, kind, found.scope == "Namespaced", form)
+            _check_verbs(resource, found, verbs)
+            return resource
     names = {found.resource for _, _, found in known}
     near = get_close_matches(word.lower(), sorted(names), _LISTED)
     remedy = f"did you mean {' or '.join(near)}?" if near else "`kubectl api-resources` lists those there are"
     raise UsageError(f"the server has no resource {name!r}", remedy=remedy)
+
+
+def _check_verbs(resource: Resource[T], found: DiscoveredResource, verbs: Sequence[str]) -> None:
+    lacking = [verb for verb in verbs if verb not in found.verbs]
+    if lacking:
+        raise MethodNotAllowed(
+            f"the server offers no {' and no '.join(lacking)} for {resource.qualified_name}",
+            code=405,
+            reason="MethodNotAllowed",
+            remedy=f"what it offers is {', '.join(found.verbs) or 'nothing'}",
+        )
 
 
 def _version_first(group: str, version: str) -> str:

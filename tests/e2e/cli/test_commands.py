@@ -81,3 +81,42 @@ def test_what_the_person_may_not_see_is_said_in_a_sentence(control_plane: Contro
     assert done.returncode == 1
     assert 'User "somebody" cannot list resource "secrets"' in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+def test_what_cannot_be_watched_is_said_before_any_promise(control_plane: ControlPlane, namespace: str) -> None:
+    done = run("watch", "componentstatuses", kubeconfig=control_plane.admin.kubeconfig)
+    assert done.returncode == 1
+    assert done.stderr == "bayplan: the server offers no watch for componentstatuses; what it offers is get, list\n"
+
+    rules = [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["list"]}]
+    rbac = f"/apis/rbac.authorization.k8s.io/v1/namespaces/{namespace}"
+    assert control_plane.request("POST", f"{rbac}/roles", {"metadata": {"name": "lister"}, "rules": rules}).ok
+    binding = {
+        "metadata": {"name": "lister"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "lister"},
+        "subjects": [{"apiGroup": "rbac.authorization.k8s.io", "kind": "User", "name": "lister"}],
+    }
+    assert control_plane.request("POST", f"{rbac}/rolebindings", binding).ok
+    lister = control_plane.user("lister").kubeconfig
+    control_plane.wait_until(lambda: run("watch", "cm", "-n", namespace, "--once", kubeconfig=lister).returncode == 0)
+    done = run("watch", "cm", "-n", namespace, kubeconfig=lister)
+    assert done.returncode == 1
+    assert 'User "lister" cannot watch resource "configmaps"' in done.stderr
+    assert "ready:" not in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "remedy"),
+    [
+        (["-l", "a in ("], "; write requirements such as"),
+        (["--field-selector", "spec.x=1"], "; correct --field-selector"),
+    ],
+)
+def test_a_selector_that_cannot_be_meant_is_wrong_use(
+    control_plane: ControlPlane, arguments: list[str], remedy: str
+) -> None:
+    done = run("watch", "cm", *arguments, kubeconfig=control_plane.admin.kubeconfig)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert remedy in done.stderr

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from bayplan.client.reflector import Reflector
     from bayplan.objects.resource import Resource
 
+#: Seconds for the first watch to be accepted.
+_PATIENCE = 30.0
+
 _COLOURS = {"added": "green", "modified": "yellow", "deleted": "red"}
 
 
@@ -49,6 +52,7 @@ def command(
     Each change is told once, however often the connection breaks; with --output json it is a line of JSON.
     """
     logging.basicConfig(format="bayplan: %(message)s", level=logging.INFO)
+    _check_selectors(selector, field_selector)
     run_async(_follow(connection, resource, all_namespaces, selector, field_selector, once, output))
 
 
@@ -62,9 +66,11 @@ async def _follow(
 
     access = connection.load()
     async with Client.connect(access) as client:
-        resource = await find_resource(client, name, PartialObject)
+        resource = await find_resource(client, name, PartialObject, verbs=["list"] if once else ["list", "watch"])
         namespace = None if everywhere or not resource.namespaced else client.namespace
-        await _try(client, resource, namespace, labels, fields)
+        version = await _try_list(client, resource, namespace, labels, fields)
+        if not once:
+            await _try_watch(client, resource.path(namespace=namespace), version, labels, fields)
         show = _show_json if output == JSON else _show_line
         reflector = Reflector(client, resource, show, namespace=namespace, labels=labels, fields=fields)
         async with _running(reflector) as following:
@@ -75,13 +81,59 @@ async def _follow(
             await following
 
 
-async def _try(
+def _check_selectors(labels: str, fields: str) -> None:
+    """Refuse what the server would refuse, with a remedy that says how selectors are written."""
+    from bayplan.errors import UsageError, ValidationError
+    from bayplan.objects.fields import parse_field_selector
+    from bayplan.objects.labels_text import parse_label_selector
+
+    try:
+        parse_label_selector(labels)
+        parse_field_selector(fields)
+    except ValidationError as error:
+        raise UsageError(error.problem, remedy=error.remedy) from error
+
+
+async def _try_list(
     client: Client, resource: Resource[PartialObject], namespace: str | None, labels: str, fields: str
-) -> None:
-    """Fail now for what patience does not help against: a selector with a mistake, a right that is missing."""
+) -> str:
+    """Fail now for what patience does not help against: a right that is missing, fields that nobody can select by.
+
+    Returns the version from which to watch.
+    """
+    from bayplan.errors import BadRequest, UsageError
+
     pages = client.pages(resource, namespace=namespace, labels=labels, fields=fields, limit=1)
-    async with contextlib.aclosing(pages):
-        await anext(pages)
+    try:
+        async with contextlib.aclosing(pages):
+            return (await anext(pages)).metadata.resource_version
+    except BadRequest as error:
+        if not fields:
+            raise
+        # Which fields a resource can be selected by only the server knows.
+        raise UsageError(
+            f"{resource.qualified_name} cannot be selected by {fields!r}: {error.problem}",
+            remedy="correct --field-selector: metadata.name always works",
+        ) from error
+
+
+async def _try_watch(client: Client, path: str, version: str, labels: str, fields: str) -> None:
+    """Open a watch for a moment: who may list need not be allowed to watch, and a reflector would try for ever."""
+    from bayplan.errors import ServerError, TooManyRequests, Unreachable
+
+    query = {
+        "watch": True,
+        "resourceVersion": version,
+        "timeoutSeconds": 1,
+        "labelSelector": labels,
+        "fieldSelector": fields,
+    }
+    try:
+        answer = await client.open(path, query, timeout=_PATIENCE)
+    except (ServerError, TooManyRequests, Unreachable):
+        # That may pass, and waiting for it is the reflector's business.
+        return
+    answer.close()
 
 
 @contextlib.asynccontextmanager
