@@ -14,10 +14,12 @@ from bayplan.testing.controlplane.oracle import PROGRAM, Oracle
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bayplan.testing.controlplane.binaries import Binaries
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip what needs the oracle where it is not built.
+    """Skip what needs the oracle where the other programs are without it; where none are, all is skipped as one.
 
     Not in the fixture: pytest reports such a skip at each test, here all are one line.
     """
@@ -26,16 +28,17 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 @pytest.fixture
-def oracle() -> Iterator[Oracle]:
+def oracle(control_plane_binaries: Binaries) -> Iterator[Oracle]:
     """Kubernetes' own answers."""
-    with Oracle.start() as running:
+    with Oracle.start(control_plane_binaries.path(PROGRAM)) as running:
         yield running
 
 
 @cache
 def _reason_to_skip() -> str | None:
     try:
-        find_binaries().path(PROGRAM)
-    except EnvironmentFault as fault:
-        return str(fault)
-    return None
+        binaries = find_binaries()
+    except EnvironmentFault:
+        # The fixtures of control planes say so, for every test that needs any program.
+        return None
+    return None if binaries.has(PROGRAM) else f"{PROGRAM} is not among these programs"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +18,8 @@ if TYPE_CHECKING:
     from bayplan.testing.controlplane import ControlPlaneConfig
 
 pytest_plugins = ["pytester"]
+
+ROOT = Path(__file__).parents[3]
 
 CONFTEST = 'pytest_plugins = ["bayplan.testing.controlplane.fixtures"]'
 
@@ -77,6 +82,16 @@ def test_without_programs_everything_is_skipped_in_one_line(
     (line,) = (line for line in result.outlines if line.startswith("SKIPPED"))
     assert "[4]" in line
     assert "lacks etcd and kube-apiserver; point it at" in line
+
+
+def test_our_own_end_to_end_tests_are_skipped_in_one_line_too(tmp_path: Path) -> None:
+    environment = {**os.environ, "BAYPLAN_CACHE": str(tmp_path)}
+    environment.pop("KUBEBUILDER_ASSETS", None)
+    words = [sys.executable, "-m", "pytest", "-m", "e2e", "-q", "-p", "no:cacheprovider", "tests/e2e"]
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 0, done.stdout
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("SKIPPED"))
+    assert "the control plane is not built" in line
 
 
 def test_the_session_shares_one_and_a_module_has_its_own(run: pytest.Pytester) -> None:
