@@ -22,7 +22,7 @@ _AMONG = frozenset({Operator.IN, Operator.EQUALS, Operator.DOUBLE_EQUALS})
 _NOT_AMONG = frozenset({Operator.NOT_IN, Operator.NOT_EQUALS})
 
 
-@lru_cache(4096)
+@lru_cache(65_536)
 def compiled(selector: NodeSelector) -> CompiledNodeSelector:
     """A volume's node affinity, compiled; the volumes of a zone share theirs."""
     return compile_node_selector(selector)

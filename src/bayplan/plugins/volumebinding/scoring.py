@@ -53,11 +53,14 @@ def points(found: Found, shape: Shape) -> Ints:
 
 def _add_taken(choice: Choice, uses: dict[str, _Use], length: int) -> None:
     size = requested_size(choice.unbound.claim).value()
-    for number in np.unique(choice.taken[choice.taken >= 0]).tolist():
-        volume, rows = choice.volumes[number], choice.taken == number
-        use = uses.setdefault(volume.spec.storage_class_name, _Use(length))
+    capacities = np.array([capacity_of(volume).value() for volume in choice.volumes], dtype=np.int64)
+    names = [volume.spec.storage_class_name for volume in choice.volumes]
+    for name in dict.fromkeys(names):
+        # The last entry is for nodes where none is taken, which is -1.
+        rows = np.array([*(each == name for each in names), False], dtype=np.bool_)[choice.taken]
+        use = uses.setdefault(name, _Use(length))
         use.requested[rows] += size
-        use.capacity[rows] += capacity_of(volume).value()
+        use.capacity[rows] += capacities[choice.taken[rows]]
         use.present |= rows
 
 

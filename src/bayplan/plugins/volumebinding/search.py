@@ -11,6 +11,7 @@ from bayplan.contract.verdicts import YES, Verdict, reject
 from bayplan.errors import ValidationError
 from bayplan.plugins.storage.migration import is_moved_on, moved_affinity, moved_kind
 from bayplan.plugins.storage.reach import reachable
+from bayplan.plugins.volumebinding.nearest import first_reachable
 from bayplan.plugins.volumebinding.provisioning import allowed, roomy
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from bayplan.objects.selection import NodeSelector
     from bayplan.objects.storage import PersistentVolume
     from bayplan.plugins.storage.migration import Moved
-    from bayplan.plugins.volumebinding.candidates import Candidates
     from bayplan.plugins.volumebinding.plan import Plan, Unbound
     from bayplan.plugins.volumebinding.provisioning import Provision
 
@@ -134,19 +134,28 @@ def _choose(unbound: Unbound, before: Sequence[Choice], nodes: Nodes) -> Choice:
     number_of = {volume.metadata.name: number for number, volume in enumerate(volumes)}
     choice = Choice(unbound, volumes, np.full(len(nodes), _NONE, dtype=np.int64), number_of)
     open_: Bools = np.ones(len(nodes), dtype=np.bool_)
-    for number, volume in enumerate(choice.volumes):
+    for number, volume in enumerate(candidates.reserved):
+        # A volume that names the claim is the only one for it, even out of reach.
         here = open_ & ~_is_taken(volume, before, nodes)
-        within = here & reachable(_affinity_of(volume), nodes)
-        choice.taken[within] = number
-        open_ &= ~(here if _is_reserved(number, candidates) else within)
-        if not open_.any():
-            break
+        choice.taken[here & reachable(_affinity_of(volume), nodes)] = number
+        open_ &= ~here
+    if any(name in other.number_of for other in before for name in number_of):
+        _choose_besides(choice, before, open_, nodes)
+    else:
+        first = first_reachable([_affinity_of(volume) for volume in candidates.free], nodes)
+        found = open_ & (first >= 0)
+        choice.taken[found] = first[found] + len(candidates.reserved)
     return choice
 
 
-def _is_reserved(number: int, candidates: Candidates) -> bool:
-    """A volume that names the claim is the only one for it, even out of reach."""
-    return number < len(candidates.reserved)
+def _choose_besides(choice: Choice, before: Sequence[Choice], open_: Bools, nodes: Nodes) -> None:
+    """Choose among the volumes that name no claim where earlier claims of the pod may have taken some."""
+    for volume in choice.unbound.candidates.free:
+        if not open_.any():
+            return
+        within = open_ & ~_is_taken(volume, before, nodes) & reachable(_affinity_of(volume), nodes)
+        choice.taken[within] = choice.number_of[volume.metadata.name]
+        open_ = open_ & ~within
 
 
 def _is_taken(volume: PersistentVolume, before: Sequence[Choice], nodes: Nodes) -> Bools:
