@@ -261,3 +261,21 @@ def test_a_node_can_have_several_things_against_it(three: Storage) -> None:
     three.volume("v", nodeAffinity=near("n0"), claimRef={"namespace": "ns", "name": "c"})
     three.bound_claim("c", "v"), three.claim("d")
     assert said(three, "c", "d") == {"n0": NO_MATCH, "n1": AWAY + NO_MATCH, "n2": AWAY + NO_MATCH}
+
+
+def test_sizes_that_are_no_quantities_are_errors_until_they_are(three: Storage) -> None:
+    three.storage_class("waits")
+    three.driver("a.csi", storageCapacity=True)
+    three.capacity("all", "waits", "lots", maximumVolumeSize="9Gi", nodeTopology={})
+    three.claim("c")
+    asked = three.ask(VolumeBinding(), three.pod("c"))
+    for _ in range(2):
+        with pytest.raises(ValidationError, match="lots"):
+            asked.said()
+    three.capacity("all", "waits", "9Gi", nodeTopology={})
+    three.volume("v", size="much")
+    for _ in range(2):
+        with pytest.raises(ValidationError, match="much"):
+            asked.said()
+    three.cluster.volumes.remove("v")
+    assert set(asked.said().values()) == {()}

@@ -84,16 +84,18 @@ class Findings:
         return changed
 
     def _search(self, rows: Rows) -> None:
-        nodes = Nodes(self.cluster, rows)
+        """Search these rows. What fails over data that breaks the rules is tried again, and all rows with it."""
+        versions, self._versions = self._versions, ()
         size = self.cluster.nodes.size
         if len(self.codes) < size:
             self.codes, self.points = grown(self.codes, 2 * size), grown(self.points, 2 * size)
         if self.plan.rejection is not None:
             self.codes[rows], self.points[rows] = self._code_of(self.plan.rejection), 0
-            return
-        found = search(self.plan, nodes)
-        self.codes[rows] = found.codes
-        self.points[rows] = points(found, self._shape)
+        else:
+            found = search(self.plan, Nodes(self.cluster, rows))
+            self.codes[rows] = found.codes
+            self.points[rows] = points(found, self._shape)
+        self._versions = versions
 
     def _code_of(self, verdict: Verdict) -> int:
         if verdict not in self.meanings:
