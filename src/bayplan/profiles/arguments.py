@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayplan.plugins.registry import BUILT_IN
@@ -35,9 +35,7 @@ def make_plugin(name: str, form: type[Any], arguments: Arguments, names: Names, 
         if built_in and not BUILT_IN[name].takes_arguments:
             node = Table(node.line)
         before = len(problems)
-        plugin = Reader(problems, empty_is_default=built_in).read(node, form, arguments.path)
-        if not is_dataclass(form) and plugin is UNFIT:
-            return UNFIT
+        plugin = Reader(problems, empty_is_default=built_in).read_object(node, form, arguments.path)
     if plugin is not UNFIT:
         _ask_for_problems(name, plugin, arguments, problems)
     return plugin if len(problems) == before else UNFIT

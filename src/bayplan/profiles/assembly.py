@@ -148,8 +148,9 @@ class Assembly:
         return made
 
     def _make(self, name: str, arguments: Arguments | None) -> Any:
-        own = arguments or Arguments(Scalar(self._line("plugins"), None), f"{self.path}.plugins")
-        place = own.path.removeprefix(f"{self.path}.").removesuffix(".args")
+        missing = Arguments(Scalar(self._line("plugins"), None), f"{self.path}.pluginConfig[{short(name)}].args")
+        own = arguments or missing
+        place = own.path.removeprefix(f"{self.path}.").removesuffix(".args") if arguments else "plugins"
         if name in self._unknown and arguments is None:
             return UNFIT
         form = self._class(name, f"{place}.name" if arguments else place)

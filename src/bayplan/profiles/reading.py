@@ -209,13 +209,13 @@ def fields_of(form: type[Any]) -> dict[str, Field]:
 
 @cache
 def _fields_of(form: Any) -> dict[str, Field]:
-    known = field_types(form)
+    found: list[Field] = []
     if issubclass(form, msgspec.Struct):
+        known = field_types(form)
         found = [_struct_field(one, known) for one in msgspec.structs.fields(form)]
-    elif dataclasses.is_dataclass(form):
+    elif hasattr(form, "__dataclass_fields__"):
+        known = field_types(form)
         found = [_dataclass_field(one, known) for one in dataclasses.fields(form) if one.init]
-    else:
-        found = []
     return {field.key: field for field in found}
 
 
