@@ -10,14 +10,16 @@ from __future__ import annotations
 import asyncio
 import random
 from contextlib import ExitStack, asynccontextmanager, suppress
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 import pytest
 
+from bayplan.client.access import ClusterAccess
 from bayplan.client.api import Client
-from bayplan.client.credentials import load_access
+from bayplan.client.credentials import load_access, tokens
 from bayplan.client.patches import MergePatch
 from bayplan.client.reflector import Reflector, Rhythm
 from bayplan.errors import ClientError, NotFound, OutcomeUnknown, Unreachable
@@ -27,9 +29,10 @@ from bayplan.testing.controlplane.overload import grant_all, overload
 from bayplan.testing.faults import FaultProxy
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
     from pathlib import Path
 
+    from bayplan.client.access import Authenticator
     from bayplan.client.changes import Change
     from bayplan.testing.controlplane import ControlPlane
 
@@ -45,6 +48,9 @@ CONFIGMAPS = Resource("", "v1", "configmaps", "ConfigMap", True, ConfigMap)
 
 #: A real server sends a bookmark every minute; tests do not want to wait that long to call silence death.
 BRISK = Rhythm(silence=3.0, answer=3.0, first_wait=0.1, longest_wait=1.0)
+
+#: For tests in which nothing may fail: no wait of ours is one that a slow machine could exceed.
+PATIENT = Rhythm(silence=300.0, answer=300.0, first_wait=0.1, longest_wait=1.0)
 
 _numbers = count(1)
 
@@ -117,8 +123,9 @@ class World:
         await self.client.create(CONFIGMAPS, ConfigMap(ObjectMeta(name=name), {"x": "y" * self.random.randrange(3000)}))
 
 
-def connect(kubeconfig: Path, namespace: str) -> Client:
-    return Client.connect(load_access(kubeconfig=kubeconfig, namespace=namespace))
+def connect(way: Path | ClusterAccess, namespace: str) -> Client:
+    access = way if isinstance(way, ClusterAccess) else load_access(kubeconfig=way, namespace=namespace)
+    return Client.connect(access)
 
 
 @pytest.fixture
@@ -143,11 +150,11 @@ async def churning(world: World) -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def mirroring(
-    world: World, kubeconfig: Path, **options: Any
+    world: World, way: Path | ClusterAccess, **options: Any
 ) -> AsyncIterator[tuple[Reflector[ConfigMap], Following]]:
     """Mirror the namespace; at the end, and whenever it is quiet, the mirror equals a fresh list."""
     following = Following()
-    async with connect(kubeconfig, world.namespace) as client:
+    async with connect(way, world.namespace) as client:
         options = {"rhythm": BRISK, "page": 10, **options}
         reflector = Reflector(client, CONFIGMAPS, following, namespace=world.namespace, **options)
         task = asyncio.create_task(reflector.run())
@@ -352,7 +359,7 @@ async def test_the_way_is_slow(world: World) -> None:
     async with FaultProxy(world.plane.apiserver.port) as proxy:
         proxy.delay(0.05)
         async with (
-            mirroring(world, world.plane.kubeconfig_via(proxy.port)) as (reflector, following),
+            mirroring(world, world.plane.kubeconfig_via(proxy.port), rhythm=PATIENT) as (reflector, following),
             churning(world),
         ):
             await reflector.wait_synced()
@@ -398,16 +405,71 @@ async def test_the_token_is_rotated_under_us(world: World, tmp_path: Path) -> No
         await equal_to_a_fresh_list(world, reflector, following)
 
 
-async def test_a_service_accounts_token_is_rotated_without_anybody_noticing(world: World, tmp_path: Path) -> None:
+class Remembering:
+    """An authenticator that remembers what was sent, and how often it was refused."""
+
+    def __init__(self, auth: Authenticator) -> None:
+        self._auth = auth
+        self.sent: list[str] = []
+        self.refusals = 0
+
+    async def headers(self) -> Mapping[str, str]:
+        headers = await self._auth.headers()
+        self.sent.append(headers["Authorization"].removeprefix("Bearer "))
+        return headers
+
+    def rejected(self) -> None:
+        self.refusals += 1
+        self._auth.rejected()
+
+
+async def test_a_service_accounts_token_is_rotated_without_anybody_noticing(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The first token is good no more, the second has been sent, and no request was ever refused."""
     plane = world.plane
+    monkeypatch.setattr(tokens, "READ_EVERY", 0.2)
     await asyncio.to_thread(grant_everything_to_default_account, plane, world.namespace)
+    first, second = [await asyncio.to_thread(bound_token, plane, world.namespace, name) for name in ("one", "two")]
     token = tmp_path / "token"
-    token.write_text(await asyncio.to_thread(plane.token_for, "default", world.namespace))
-    async with mirroring(world, plane.kubeconfig_with_token(token)) as (reflector, _), churning(world):
+    token.write_text(first)
+    access = load_access(kubeconfig=plane.kubeconfig_with_token(token), namespace=world.namespace)
+    auth = Remembering(access.auth)
+    # Watches are short, so that one after the other is opened with the token of the moment.
+    rhythm = replace(PATIENT, server_timeout=(1.0, 1.0), shortest_watch=0.0)
+    async with mirroring(world, replace(access, auth=auth), rhythm=rhythm) as (reflector, _), churning(world):
         await reflector.wait_synced()
-        token.write_text(await asyncio.to_thread(plane.token_for, "default", world.namespace))
-        await asyncio.sleep(0.5)
-        assert reflector.health.failures == 0
+        assert set(auth.sent) == {first}
+        token.write_text(second)
+        await until(lambda: auth.sent[-1] == second)
+        await asyncio.to_thread(unbind, plane, world.namespace, "one", first)
+        watches = reflector.health.watches
+        await until(lambda: reflector.health.watches >= watches + 2)
+        assert (auth.refusals, reflector.health.problem) == (0, "")
+        assert set(auth.sent) == {first, second}
+
+
+def bound_token(plane: ControlPlane, namespace: str, secret: str) -> str:
+    """A token of the default account that is good for as long as a secret is there."""
+    path = f"/api/v1/namespaces/{namespace}"
+    assert plane.request("POST", f"{path}/secrets", {"metadata": {"name": secret}}).ok
+    bound = {"apiVersion": "v1", "kind": "Secret", "name": secret}
+    body = {
+        "apiVersion": "authentication.k8s.io/v1",
+        "kind": "TokenRequest",
+        "spec": {"expirationSeconds": 600, "boundObjectRef": bound},
+    }
+    answer = plane.request("POST", f"{path}/serviceaccounts/default/token", body)
+    assert answer.ok, answer
+    return str(answer.body["status"]["token"])
+
+
+def unbind(plane: ControlPlane, namespace: str, secret: str, token: str) -> None:
+    """Make a token bad, and see that it is: the server remembers for ten seconds that it was good."""
+    configmaps = f"/api/v1/namespaces/{namespace}/configmaps?limit=1"
+    assert plane.request("GET", configmaps, token=token).ok
+    assert plane.request("DELETE", f"/api/v1/namespaces/{namespace}/secrets/{secret}").ok
+    plane.wait_until(lambda: plane.request("GET", configmaps, token=token).status == 401)
 
 
 def grant_everything_to_default_account(plane: ControlPlane, namespace: str) -> None:
