@@ -17,6 +17,8 @@ from bayplan.testing.controlplane.binaries import find_binaries
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bayplan.testing.controlplane.binaries import Binaries
+
 _PROGRAM = "kube-scheduler"
 _KUBECONFIG = {
     "apiVersion": "v1",
@@ -30,7 +32,10 @@ _KUBECONFIG = {
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Skip where it is not built. Not in the fixture, so that all skips are one line."""
+    """Skip where the other programs are without it; where none are, all is skipped as one.
+
+    Not in the fixture, so that all these skips are one line.
+    """
     if "kube_scheduler" in getattr(item, "fixturenames", ()) and (reason := _reason_to_skip()):
         pytest.skip(reason)
 
@@ -38,10 +43,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @cache
 def _reason_to_skip() -> str | None:
     try:
-        find_binaries().path(_PROGRAM)
-    except EnvironmentFault as fault:
-        return str(fault)
-    return None
+        binaries = find_binaries()
+    except EnvironmentFault:
+        # The fixtures of control planes say so, for every test that needs any program.
+        return None
+    return None if binaries.has(_PROGRAM) else f"{_PROGRAM} is not among these programs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +66,7 @@ class Answer:
 class KubeScheduler:
     """Asks the real one."""
 
+    program: Path
     directory: Path
 
     def text(self, document: Any) -> str:
@@ -76,7 +83,7 @@ class KubeScheduler:
         (self.directory / "kubeconfig").write_text(json.dumps(_KUBECONFIG))
         file.write_text(text)
         written.unlink(missing_ok=True)
-        command = [str(find_binaries().path(_PROGRAM)), "-v=2", f"--config={file}", f"--write-config-to={written}"]
+        command = [str(self.program), "-v=2", f"--config={file}", f"--write-config-to={written}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         lines = done.stderr.strip().splitlines()
         effective = yaml.safe_load(written.read_text()) if written.exists() else None
@@ -94,6 +101,6 @@ def _lists(plugins: dict[str, Any]) -> dict[str, list[tuple[str, int]]]:
 
 
 @pytest.fixture
-def kube_scheduler(tmp_path: Path) -> KubeScheduler:
+def kube_scheduler(control_plane_binaries: Binaries, tmp_path: Path) -> KubeScheduler:
     """The real one."""
-    return KubeScheduler(tmp_path)
+    return KubeScheduler(control_plane_binaries.path(_PROGRAM), tmp_path)
