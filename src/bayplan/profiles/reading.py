@@ -102,7 +102,7 @@ class Reader:
     def _field(self, table: Table, field: Field, path: str) -> Any:
         node = table.entries.get(field.key)
         absent = node is None or (isinstance(node, Scalar) and node.value is None)
-        if node is None or absent or (self._empty_is_default(field) and _is_empty(node)):
+        if node is None or absent or (self.empty_is_default and _is_empty(node, field)):
             if field.must_be_stated or (field.default is None and absent):
                 self.problems.add(table.line, child(path, field.key), "has to be given")
             return field.default() if field.default is not None else UNFIT
@@ -110,9 +110,6 @@ class Reader:
         if value is UNFIT or (field.zero_is_default and not value):
             return field.default() if field.default is not None else UNFIT
         return value
-
-    def _empty_is_default(self, field: Field) -> bool:
-        return self.empty_is_default and (field.default is not None or field.must_be_stated)
 
     def _report_faults(self, table: Table, fields: Mapping[str, Field], path: str) -> None:
         self._report_keys(table, path)
@@ -248,8 +245,13 @@ def _returning(value: Any) -> Callable[[], Any]:
     return lambda: value
 
 
-def _is_empty(node: Node) -> bool:
-    return (isinstance(node, Items) and not node.items) or (isinstance(node, Scalar) and node.value == "")
+def _is_empty(node: Node, field: Field) -> bool:
+    """Of its type, and with nothing in it: a time or a number is no empty text."""
+    if field.default is None:
+        return False
+    if isinstance(node, Items):
+        return not node.items and get_origin(field.type) is tuple
+    return isinstance(node, Scalar) and node.value == "" and field.type is str
 
 
 def _is_within(value: float, meta: msgspec.Meta) -> bool:
