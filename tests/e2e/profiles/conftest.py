@@ -83,7 +83,7 @@ class KubeScheduler:
         (self.directory / "kubeconfig").write_text(json.dumps(_KUBECONFIG))
         file.write_text(text)
         written.unlink(missing_ok=True)
-        command = [str(self.program), "-v=2", f"--config={file}", f"--write-config-to={written}"]
+        command = [str(self.program), "-v=2", "--secure-port=0", f"--config={file}", f"--write-config-to={written}"]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
         lines = done.stderr.strip().splitlines()
         effective = yaml.safe_load(written.read_text()) if written.exists() else None
