@@ -27,7 +27,7 @@ class Changes:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._now = Place()
-        self._known: dict[tuple[Place, Reads], Nodes | None] = {}
+        self._known: dict[tuple[Place, bool], Nodes | None] = {}
 
     def now(self) -> Place:
         """Where a reader is that has read everything."""
@@ -43,12 +43,13 @@ class Changes:
         now = self.now()
         if place is now:
             return None
-        key = (place, reads)
+        loads = Reads.LOAD in reads
+        key = (place, loads)
         if key not in self._known:
-            self._known[key] = self._collect(place, reads)
+            self._known[key] = self._collect(place, loads=loads)
         return self._known[key]
 
-    def _collect(self, place: Place, reads: Reads) -> Nodes | None:
+    def _collect(self, place: Place, *, loads: bool) -> Nodes | None:
         table = self._cluster.nodes
         changed: list[int] = []
         if place.nodes != table.node_log.position:
@@ -56,7 +57,7 @@ class Changes:
             if rows is None:
                 return Nodes.every(self._cluster)
             changed = rows
-        if Reads.LOAD in reads and place.loads != table.load_log.position:
+        if loads and place.loads != table.load_log.position:
             rows = table.load_log.since(place.loads)
             if rows is None:
                 return Nodes.every(self._cluster)

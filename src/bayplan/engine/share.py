@@ -19,7 +19,18 @@ if TYPE_CHECKING:
 class Share:
     """The points of one score, by row."""
 
-    __slots__ = ("_as_they_are", "_position", "_renewed", "_scoring", "measure", "points", "slot", "weight")
+    __slots__ = (
+        "_as_they_are",
+        "_follows",
+        "_position",
+        "_renewed",
+        "_scoring",
+        "_skips",
+        "measure",
+        "points",
+        "slot",
+        "weight",
+    )
 
     def __init__(self, slot: ScoreSlot, weight: int) -> None:
         self.slot = slot
@@ -30,11 +41,19 @@ class Share:
         self.measure: Measure | None = None
         self._scoring: Any = slot.scoring
         self._as_they_are = isinstance(slot.normalizer, AsTheyAre)
+        self._follows = isinstance(slot.scoring, Following)
+        self._skips = isinstance(slot.scoring, Skipping)
         self._renewed = -1
         self._position = 0
 
     def refresh(self, feasible: Bools, touched: Touched) -> None:
         """Bring the points up to date among these nodes, and note whose have changed."""
+        slot = self.slot
+        if not slot.among_feasible:
+            slot.refresh()
+            unchanged = slot.log.position == self._position and slot.renewed == self._renewed
+            if unchanged and self.measure is not None and not self._skips and (slot.uniform or self._as_they_are):
+                return  # whoever is feasible, the points are the same as before
         changed = self._take_in(feasible)
         if not self._has_say():
             if self.measure is not None:
@@ -62,16 +81,15 @@ class Share:
         return self.points if isinstance(self.points, int) else int(self.points[row])
 
     def _take_in(self, feasible: Bools) -> Touched:
-        """Bring the raw scores up to date."""
+        """The rows whose raw scores have changed; they are worked out here if they depend on who is feasible."""
         slot, changed = self.slot, Touched()
         if slot.among_feasible:
-            if isinstance(self._scoring, Following):
+            if self._follows:
                 self._scoring.catch_up()
             if self._has_say():
                 slot.replace(self._scoring.score_among(feasible))
             changed.add_all()
             return changed
-        slot.refresh()
         if slot.renewed != self._renewed:
             changed.add_all()
         elif slot.log.position != self._position:
@@ -86,7 +104,7 @@ class Share:
         return slot.normalizer.measure(slot.raw[:1] if slot.uniform else slot.raw[feasible])
 
     def _has_say(self) -> bool:
-        return not isinstance(self._scoring, Skipping) or self._scoring.has_say()
+        return not self._skips or self._scoring.has_say()
 
     def _set_all_to(self, points: int, touched: Touched) -> None:
         if not isinstance(self.points, int) or self.points != points:

@@ -37,6 +37,7 @@ class _Slot:
 
     def __init__(self, reader: Filtering | Scoring, cluster: Cluster, changes: Changes, journal: Journal) -> None:
         self._reads = reader.reads
+        self._reads_load = Reads.LOAD in reader.reads
         self._following = reader if isinstance(reader, Following) else None
         self._cluster = cluster
         self._changes = changes
@@ -48,15 +49,19 @@ class _Slot:
     def _stale(self) -> Nodes | None:
         """The nodes to be asked again; from now on they count as asked."""
         place = self._changes.now()
+        if self._following is None and not self._reads_load and self._place.nodes == place.nodes:
+            self._place = place
+            return None
         if self._following is not None:
             rows = self._following.catch_up()
             first = self._place.nodes < 0
-            # Whatever it follows, a node that is new or has changed is to be looked at.
-            changed = None if first else self._changes.since(self._place, Reads.NODE)
-            self._place = place
+            before, self._place = self._place, place
             if first:
                 return Nodes.every(self._cluster)
-            rows = joined(rows, None if changed is None else changed.rows)
+            if before.nodes != place.nodes:
+                # Whatever it follows, a node that is new or has changed is to be looked at.
+                changed = self._changes.since(before, Reads.NODE)
+                rows = joined(rows, None if changed is None else changed.rows)
             return None if rows is None else Nodes(self._cluster, rows)
         if self._place is place:
             return None

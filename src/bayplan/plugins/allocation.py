@@ -1,13 +1,14 @@
-"""Scores by how full a node would be with the pod on it."""
+"""Scores by how full a node would be with the pod on it: a row a resource, a column a node."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayplan.columns.arrays import TOO_MUCH, bounded
+from bayplan.columns.arrays import TOO_MUCH, Ints, bounded
 from bayplan.columns.resources import CPU_ROW, MEMORY_ROW
 from bayplan.contract.plugins import ROW
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre
@@ -17,54 +18,95 @@ from bayplan.plugins.arguments import MOST_OF_SHAPE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bayplan.columns.arrays import Ints
+    from bayplan.columns.arrays import Rows
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
+    from bayplan.columns.resources import Resources
     from bayplan.objects.pod import Pod
     from bayplan.plugins.arguments import RequestedToCapacityRatio, ResourceSpec
 
 _FULL = 100
 
 
-@dataclass(frozen=True, slots=True)
-class ScoredLoad:
-    """What a pod would add of a resource, and how much that counts."""
+@dataclass(frozen=True)
+class ScoredLoads:
+    """What a pod would add of some resources, how much each counts, and where nodes' amounts are found."""
 
-    number: int
-    amount: int
-    weight: int
-    #: The row of what nodes are compared by; None where what is requested is also what counts.
-    compared: int | None = None
+    numbers: tuple[int, ...]
+    amounts: tuple[int, ...]
+    weights: tuple[int, ...]
+    #: Whether containers that request nothing count for something.
+    stand_ins: bool
+
+    @cached_property
+    def added(self) -> Ints:
+        """The amounts, as a column."""
+        return np.array(self.amounts, dtype=np.int64).reshape(-1, 1)
+
+    @cached_property
+    def weighing(self) -> Ints:
+        """The weights, as a column."""
+        return np.array(self.weights, dtype=np.int64).reshape(-1, 1)
+
+    @cached_property
+    def _chosen(self) -> Rows:
+        """The resources, in the form that numpy reads fastest."""
+        first = self.numbers[0] if self.numbers else 0
+        if self.numbers == tuple(range(first, first + len(self.numbers))):
+            return slice(first, first + len(self.numbers))
+        return np.array(self.numbers, dtype=np.intp)
+
+    @cached_property
+    def _all_compared(self) -> bool:
+        return self.stand_ins and all(number in {CPU_ROW, MEMORY_ROW} for number in self.numbers)
+
+    def capacity(self, nodes: Nodes) -> Ints:
+        """What the nodes have of each."""
+        return self._take(nodes.table.resources.allocatable, nodes)
+
+    def taken(self, nodes: Nodes) -> Ints:
+        """What is taken of each without the pod."""
+        resources = nodes.table.resources
+        if self._all_compared:
+            return self._take(resources.compared, nodes)
+        taken = self._take(resources.requested, nodes)
+        return self._with_stand_ins(taken, resources, nodes) if self.stand_ins else taken
+
+    def _with_stand_ins(self, taken: Ints, resources: Resources, nodes: Nodes) -> Ints:
+        taken = taken.copy()
+        for index, number in enumerate(self.numbers):
+            if number in {CPU_ROW, MEMORY_ROW}:
+                taken[index] = resources.compared[number][nodes.rows]
+        return taken
+
+    def _take(self, amounts: Ints, nodes: Nodes) -> Ints:
+        chosen, rows = self._chosen, nodes.rows
+        if isinstance(chosen, slice):
+            return amounts[chosen, rows]
+        return amounts[chosen][:, rows]
 
 
-def loads_to_score(
-    pod: Pod, resources: Sequence[ResourceSpec], cluster: Cluster, *, stand_ins: bool
-) -> tuple[ScoredLoad, ...]:
+def loads_to_score(pod: Pod, resources: Sequence[ResourceSpec], cluster: Cluster, *, stand_ins: bool) -> ScoredLoads:
     """What the pod would add of each of the resources. Scarce ones that it does not ask for do not count."""
     amounts = count_to_rank(pod) if stand_ins else count_to_compare(pod)
-    loads = []
-    for spec in resources:
-        amount = bounded(amounts.get(spec.name, 0), TOO_MUCH)
-        if amount == 0 and is_scalar(spec.name):
-            continue
-        number = cluster.nodes.resources.number(spec.name)
-        compared = number if stand_ins and number in {CPU_ROW, MEMORY_ROW} else None
-        loads.append(ScoredLoad(number, amount, spec.weight, compared))
-    return tuple(loads)
+    counted = [
+        (cluster.nodes.resources.number(spec.name), bounded(amounts.get(spec.name, 0), TOO_MUCH), spec.weight)
+        for spec in resources
+        if amounts.get(spec.name, 0) > 0 or not is_scalar(spec.name)
+    ]
+    return ScoredLoads(
+        tuple(number for number, _, _ in counted),
+        tuple(amount for _, amount, _ in counted),
+        tuple(weight for _, _, weight in counted),
+        stand_ins,
+    )
 
 
-def capacity_and_load(nodes: Nodes, load: ScoredLoad) -> tuple[Ints, Ints]:
-    """What each node has of a resource, and what is taken of it without the pod."""
-    resources = nodes.table.resources
-    taken = resources.requested[load.number] if load.compared is None else resources.compared[load.compared]
-    return resources.allocatable[load.number, nodes.rows], taken[nodes.rows]
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AllocationScoring:
     """For pods that add this: the weighted mean over resources of how empty, full or well filled a node would be."""
 
-    loads: tuple[ScoredLoad, ...]
+    loads: ScoredLoads
     strategy: str
     ratio: RequestedToCapacityRatio | None = None
     reads = ROW
@@ -72,34 +114,34 @@ class AllocationScoring:
 
     def score_nodes(self, nodes: Nodes) -> Ints:
         """From 0 to 100. A resource that a node does not have does not count for it."""
-        total, weights = nodes.zeros(), nodes.zeros()
-        for load in self.loads:
-            capacity, taken = capacity_and_load(nodes, load)
-            points = self._points(taken + load.amount, capacity)
-            counts = capacity > 0
-            if self.ratio is not None:
-                counts &= points > 0
-            total += load.weight * np.where(counts, points, 0)
-            weights += load.weight * counts
+        loads = self.loads
+        if not loads.numbers:
+            return nodes.zeros()
+        capacity = loads.capacity(nodes)
+        points = self._points(loads.taken(nodes) + loads.added, capacity)
+        counts = capacity > 0
         if self.ratio is not None:
-            return _round_half_away(total, weights)
+            counts &= points > 0
+        total: Ints = np.add.reduce(loads.weighing * points * counts, axis=0)
+        weights: Ints = np.add.reduce(loads.weighing * counts, axis=0)
+        if self.ratio is not None:
+            return _round_half_up(total, weights)
         return total // np.maximum(weights, 1)
 
     def _points(self, requested: Ints, capacity: Ints) -> Ints:
+        # Beyond its capacity a node is full; that it is overfull makes no difference, and could wrap around.
+        within = np.minimum(requested, capacity)
         divisor = np.maximum(capacity, 1)
         if self.ratio is not None:
-            beyond = requested > capacity
-            use = np.where(beyond, _FULL, np.minimum(requested, capacity) * _FULL // divisor)
-            return along_shape(use, shape_of(self.ratio))
-        within = np.minimum(requested, capacity)
+            return along_shape(within * _FULL // divisor, shape_of(self.ratio))
         if self.strategy == "MostAllocated":
             return within * MOST_POINTS // divisor
-        return np.where(requested > capacity, 0, (capacity - within) * MOST_POINTS // divisor)
+        return (capacity - within) * MOST_POINTS // divisor
 
 
 def along_shape(use: Ints, shape: tuple[tuple[int, int], ...]) -> Ints:
     """A piecewise linear function in integers, level before its first point and after its last."""
-    points: Ints = np.full(len(use), shape[-1][1], dtype=np.int64)
+    points: Ints = np.full(use.shape, shape[-1][1], dtype=np.int64)
     for index in range(len(shape) - 1, -1, -1):
         at, score = shape[index]
         if index == 0:
@@ -122,7 +164,7 @@ def _toward_zero(dividend: Ints, divisor: int) -> Ints:
     return quotient
 
 
-def _round_half_away(total: Ints, weights: Ints) -> Ints:
-    """The quotient to the nearest integer, halves up; none below zero come here."""
+def _round_half_up(total: Ints, weights: Ints) -> Ints:
+    """The quotient to the nearest integer; none below zero come here."""
     quotient = total / np.maximum(weights, 1)
     return np.floor(quotient + 0.5).astype(np.int64)

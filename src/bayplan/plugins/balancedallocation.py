@@ -9,17 +9,17 @@ import numpy as np
 
 from bayplan.contract.plugins import ROW
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre
-from bayplan.plugins.allocation import capacity_and_load, loads_to_score
+from bayplan.plugins.allocation import loads_to_score
 from bayplan.plugins.arguments import CPU_AND_MEMORY, ResourceSpec, balance_problems, below
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bayplan.columns.arrays import Floats, Ints
+    from bayplan.columns.arrays import Bools, Floats, Ints
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
-    from bayplan.plugins.allocation import ScoredLoad
+    from bayplan.plugins.allocation import ScoredLoads
     from bayplan.plugins.arguments import Problem
 
 _HALF = MOST_POINTS // 2
@@ -35,61 +35,53 @@ class NodeResourcesBalancedAllocation:
     def pre_score(self, pod: PodClass, cluster: Cluster) -> BalanceScoring | None:
         """By what the pod requests; one that requests nothing tips no balance."""
         loads = loads_to_score(pod.pod, self.resources or CPU_AND_MEMORY, cluster, stand_ins=False)
-        return BalanceScoring(loads) if any(load.amount for load in loads) else None
+        return BalanceScoring(loads) if any(loads.amounts) else None
 
     def problems(self) -> Iterator[Problem]:
         """What kube-scheduler refuses of these arguments."""
         yield from below("resources", balance_problems(self.resources))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BalanceScoring:
     """For pods that add this: how much better balanced a node would be with the pod than without."""
 
-    loads: tuple[ScoredLoad, ...]
+    loads: ScoredLoads
     reads = ROW
     normalizer = AsTheyAre()
 
     def score_nodes(self, nodes: Nodes) -> Ints:
         """From 0 to 100, and 75 where it makes no difference."""
-        amounts = [(load.amount, *capacity_and_load(nodes, load)) for load in self.loads]
-        with_pod = _balance([(taken + amount, capacity) for amount, capacity, taken in amounts], len(nodes))
-        without = _balance([(taken, capacity) for _, capacity, taken in amounts], len(nodes))
-        return _HALF + (_HALF + with_pod - without) // 2
+        capacity, taken = self.loads.capacity(nodes), self.loads.taken(nodes)
+        # Two layers, without the pod and with it; in each a row a resource.
+        fractions = np.minimum(np.stack((taken, taken + self.loads.added)) / np.maximum(capacity, 1), 1.0)
+        there = capacity > 0
+        if len(there) == _PAIR:
+            deviation = np.abs((fractions[:, 0] - fractions[:, 1]) / 2) * (there[0] & there[1])
+        else:
+            deviation = _deviation(fractions, there)
+        balance: Ints = ((1 - deviation) * float(MOST_POINTS)).astype(np.int64)
+        better: Ints = _HALF + (_HALF + balance[1] - balance[0]) // 2
+        return better
 
 
-def _balance(amounts: list[tuple[Ints, Ints]], length: int) -> Ints:
-    """100 less the standard deviation of how full the resources are. Those that a node does not have do not count."""
-    if len(amounts) == _PAIR:
-        return _balance_of_two(*amounts)
-    fractions = [np.where(capacity > 0, _fraction(taken, capacity), 0.0) for taken, capacity in amounts]
-    there = [capacity > 0 for _, capacity in amounts]
-    count = np.zeros(length, dtype=np.int64)
-    total, spread = np.zeros(length), np.zeros(length)
-    first, second = np.zeros(length), np.zeros(length)
-    for fraction, has in zip(fractions, there, strict=True):
+def _deviation(fractions: Floats, there: Bools) -> Floats:
+    """The standard deviation over the resources that a node has, added up in the order in which they are named.
+
+    Of two it is half of their difference, as kube-scheduler has it, and not what rounding makes of the formula.
+    """
+    count = np.zeros(there.shape[1], dtype=np.int64)
+    total, first, second, spread = (np.zeros_like(fractions[:, 0]) for _ in range(4))
+    for index, has in enumerate(there):
+        fraction = fractions[:, index]
         first = np.where(has & (count == 0), fraction, first)
         second = np.where(has & (count == 1), fraction, second)
-        total += fraction
+        total += np.where(has, fraction, 0.0)
         count += has
     mean = total / np.maximum(count, 1)
-    for fraction, has in zip(fractions, there, strict=True):
-        spread += np.where(has, (fraction - mean) * (fraction - mean), 0.0)
+    for index, has in enumerate(there):
+        away = fractions[:, index] - mean
+        spread += np.where(has, away * away, 0.0)
     deviation = np.sqrt(spread / np.maximum(count, 1))
     deviation = np.where(count == _PAIR, np.abs((first - second) / 2), deviation)
-    return _points(np.where(count < _PAIR, 0.0, deviation))
-
-
-def _balance_of_two(one: tuple[Ints, Ints], other: tuple[Ints, Ints]) -> Ints:
-    """The usual case: of two, the deviation is half of the difference."""
-    apart = np.abs((_fraction(*one) - _fraction(*other)) / 2)
-    return _points(np.where((one[1] > 0) & (other[1] > 0), apart, 0.0))
-
-
-def _fraction(taken: Ints, capacity: Ints) -> Floats:
-    return np.minimum(taken / np.maximum(capacity, 1), 1.0)
-
-
-def _points(deviation: Floats) -> Ints:
-    points: Ints = ((1 - deviation) * float(MOST_POINTS)).astype(np.int64)
-    return points
+    return np.where(count < _PAIR, 0.0, deviation)

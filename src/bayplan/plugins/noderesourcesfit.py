@@ -18,16 +18,12 @@ from bayplan.plugins.arguments import ScoringStrategy, below, name_problems
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bayplan.columns.arrays import Bools
+    from bayplan.columns.arrays import Bools, Ints, Rows
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
     from bayplan.objects.requests import Numbers
     from bayplan.plugins.arguments import Problem
-
-#: As many reasons as a number has room for beside the one for pods and the mark of what cannot be helped.
-_MOST_REASONS = 29
-_HOPELESS = 1 << 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,55 +88,86 @@ class FitFiltering:
     reads: Reads = ROW
 
     def __init__(self, wanted: tuple[Wanted, ...]) -> None:
-        self._wanted = wanted[:_MOST_REASONS]
-        # Nobody has met a pod that needs so many kinds; of those beyond, one reason stands for all.
-        self._more = wanted[_MOST_REASONS - 1 :] if len(wanted) > _MOST_REASONS else ()
-        self._meanings = _Meanings(self._wanted)
-        self._key = wanted
+        self._wanted = wanted
+        self._numbers: Rows = np.array([PODS_ROW, *(one.number for one in wanted)], dtype=np.intp)
+        if self._numbers.tolist() == [PODS_ROW, CPU_ROW, MEMORY_ROW]:
+            # The usual pod. Its resources stand side by side, and ephemeral storage, of which it wants none, between.
+            self._numbers = slice(CPU_ROW, PODS_ROW + 1)
+            self._amounts = _column(wanted[0].amount, wanted[1].amount, 0, 1)
+            self._place = PODS_ROW
+        else:
+            self._place = 0
+            self._amounts = _column(1, *(one.amount for one in wanted))
+        self._meanings = _Meanings(wanted)
 
     def __hash__(self) -> int:
-        return hash(self._key)
+        return hash(self._wanted)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, FitFiltering) and other._key == self._key
+        return isinstance(other, FitFiltering) and other._wanted == self._wanted
+
+    def needs(self) -> tuple[tuple[int, int], ...]:
+        """What a node must have free, by the number of the resource; nothing else is looked at."""
+        return ((PODS_ROW, 1), *((one.number, one.amount) for one in self._wanted))
 
     def filter_nodes(self, nodes: Nodes) -> Verdicts:
         """No where there is no room for one more pod, or not enough of something."""
         resources = nodes.table.resources
-        rows = nodes.rows
-        crowded = resources.requested[PODS_ROW, rows] >= resources.allocatable[PODS_ROW, rows]
-        codes = crowded.astype(np.int32)
-        for index, wanted in enumerate(self._wanted):
-            lacking, hopeless = self._lacks(nodes, wanted)
-            if index == _MOST_REASONS - 1:
-                for more in self._more:
-                    also = self._lacks(nodes, more)
-                    lacking, hopeless = lacking | also[0], hopeless | also[1]
-            codes |= lacking * np.int32(2 << index)
-            codes |= hopeless * np.int32(_HOPELESS)
+        allocatable = _taken(resources.allocatable, self._numbers, nodes.rows)
+        lacking = self._amounts > allocatable - _taken(resources.requested, self._numbers, nodes.rows)
+        # Of what a pod does not want, even a node that is overcommitted has enough.
+        lacking &= self._amounts > 0
+        codes = np.zeros(len(nodes), dtype=np.int32)
+        if lacking.any():
+            hopeless = lacking & (self._amounts > allocatable)
+            hopeless[self._place] = False
+            columns = np.flatnonzero(lacking.any(axis=0))
+            # Few combinations on many nodes: each is looked at once.
+            combinations, which = np.unique(
+                np.vstack([lacking[:, columns], hopeless.any(axis=0)[columns]]), axis=1, return_inverse=True
+            )
+            found = [self._code(combination) for combination in combinations.T]
+            codes[columns] = np.array(found, dtype=np.int32)[which]
         return Verdicts(codes, self._meanings)
 
-    def _lacks(self, nodes: Nodes, wanted: Wanted) -> tuple[Bools, Bools]:
-        resources = nodes.table.resources
-        allocatable = resources.allocatable[wanted.number, nodes.rows]
-        lacking = wanted.amount > allocatable - resources.requested[wanted.number, nodes.rows]
-        return lacking, lacking & (wanted.amount > allocatable)
+    def _code(self, combination: Bools) -> int:
+        *lacks, hopeless = combination.tolist()
+        if isinstance(self._numbers, slice):
+            lacks = [lacks[PODS_ROW], lacks[CPU_ROW], lacks[MEMORY_ROW]]
+        return self._meanings.code(tuple(lacks), hopeless=hopeless)
+
+
+def _column(*amounts: int) -> Ints:
+    return np.array(amounts, dtype=np.int64).reshape(-1, 1)
+
+
+def _taken(amounts: Ints, numbers: Rows, rows: Rows) -> Ints:
+    if isinstance(numbers, slice):
+        return amounts[numbers, rows]
+    return amounts[numbers][:, rows]
 
 
 class _Meanings:
-    """What the bits stand for."""
+    """What each combination of things that a node lacks comes to."""
 
-    __slots__ = ("_known", "_wanted")
+    __slots__ = ("_codes", "_verdicts", "_wanted")
 
     def __init__(self, wanted: tuple[Wanted, ...]) -> None:
         self._wanted = wanted
-        self._known: dict[int, Verdict] = {0: YES}
+        self._codes: dict[tuple[tuple[bool, ...], bool], int] = {}
+        self._verdicts: list[Verdict] = [YES]
 
     def __getitem__(self, code: int, /) -> Verdict:
-        verdict = self._known.get(code)
-        if verdict is None:
-            reasons = ["Too many pods"] if code & 1 else []
-            reasons += [f"Insufficient {one.name}" for bit, one in enumerate(self._wanted) if code & (2 << bit)]
-            kind = Kind.UNRESOLVABLE if code & _HOPELESS else Kind.UNSCHEDULABLE
-            verdict = self._known[code] = Verdict(kind, tuple(reasons))
-        return verdict
+        return self._verdicts[code]
+
+    def code(self, lacks: tuple[bool, ...], *, hopeless: bool) -> int:
+        """The number of a combination: first whether there is no place for a pod, then the resources as wanted."""
+        code = self._codes.get((lacks, hopeless))
+        if code is None:
+            code = self._codes[lacks, hopeless] = len(self._verdicts)
+            reasons = ["Too many pods"] if lacks[0] else []
+            reasons += [
+                f"Insufficient {one.name}" for one, lacking in zip(self._wanted, lacks[1:], strict=True) if lacking
+            ]
+            self._verdicts.append(Verdict(Kind.UNRESOLVABLE if hopeless else Kind.UNSCHEDULABLE, tuple(reasons)))
+        return code

@@ -1,6 +1,9 @@
 """What a trace leaves out, as far as it can be told from the trace itself.
 
-A trace lists the cluster's objects. Some were recorded in a cluster that had Services left over from before, and do
+**Volumes that nobody has looked at yet.** A volume is made `Pending`, and moments later the volume controller finds it
+`Available`. In some traces the objects were read in between. kube-scheduler decided afterwards.
+
+**Services.** A trace lists the cluster's objects. Some were recorded in a cluster that had Services left over from before, and do
 not list them; yet by them pods without constraints of their own were spread. Which pods were, every step shows: the
 score of PodTopologySpread is there or it is not. From that the Services' selectors are worked out, a label at a time,
 the label that accounts for most pods first. Only that the score is there is read; what it is, is compared.
@@ -11,13 +14,17 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from bayplan.objects.meta import ObjectMeta
+from bayplan.objects.storage import PersistentVolume, PersistentVolumeStatus
 from bayplan.objects.workloads import LabelledSpec, Service
 from bayplan.simulator.traces import Decided
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from bayplan.contract.events import ClusterObject
     from bayplan.objects.pod import Pod
     from bayplan.simulator.traces import Trace
 
@@ -37,6 +44,13 @@ def missing_services(trace: Trace) -> tuple[Service, ...]:
         for namespace, pods in spread.items()
         for index, (key, value) in enumerate(_labels_of(pods, others.get(namespace, ())))
     )
+
+
+def settled(one: ClusterObject) -> ClusterObject:
+    """The object as the controllers of a cluster leave it moments after it was made."""
+    if isinstance(one, PersistentVolume) and one.status.phase in {"", "Pending"} and one.spec.claim_ref is None:
+        return msgspec.structs.replace(one, status=PersistentVolumeStatus(phase="Available"))
+    return one
 
 
 def _pods_by_default(trace: Trace) -> Iterable[tuple[Pod, bool]]:

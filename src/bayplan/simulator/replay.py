@@ -14,7 +14,7 @@ from bayplan.errors import UsageError
 from bayplan.profiles.configuration import default_configuration, read_configuration
 from bayplan.profiles.policy import policies_of
 from bayplan.simulator.agreement import Agreement
-from bayplan.simulator.missing import missing_services
+from bayplan.simulator.missing import missing_services, settled
 from bayplan.simulator.traces import Decided, Deleted, Updated, empty_object
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Replay:
         self.agreement = Agreement()
         #: Called with each decision of ours, before the next step.
         self.on_decision: Callable[[Decision], None] | None = None
-        for one in (*trace.objects, *missing_services(trace)):
+        for one in (*map(settled, trace.objects), *missing_services(trace)):
             self.cache.apply(Seen(one))
 
     def run(self) -> Agreement:

@@ -1,0 +1,1 @@
+"""How fast the engine decides, and what it costs."""
