@@ -137,6 +137,25 @@ class Following(Protocol):
 
 
 @runtime_checkable
+class FilteringOne(Protocol):
+    """A `Filtering` with a shortcut for a single row, which is what changes when a pod is placed.
+
+    It must say exactly what `filter_nodes` says; tests compare the two.
+    """
+
+    def filter_one(self, nodes: Nodes, row: int) -> int:
+        """The number of the verdict on this row, the only one of the nodes."""
+
+
+@runtime_checkable
+class ScoringOne(Protocol):
+    """The same for a `Scoring`."""
+
+    def score_one(self, nodes: Nodes, row: int) -> int:
+        """The score of this row, the only one of the nodes."""
+
+
+@runtime_checkable
 class Refusing(Protocol):
     """A `Filtering` that can refuse the pod as such, whatever the node, as kube-scheduler's PreFilter does."""
 

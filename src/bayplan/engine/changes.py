@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from bayplan.columns.arrays import rows_of
 from bayplan.columns.nodes import Nodes
-from bayplan.contract.plugins import Reads
 
 if TYPE_CHECKING:
     from bayplan.columns.cluster import Cluster
@@ -38,12 +37,11 @@ class Changes:
             self._known.clear()
         return now
 
-    def since(self, place: Place, reads: Reads) -> Nodes | None:
-        """The nodes that look different to a reader of this kind, or None."""
+    def since(self, place: Place, *, loads: bool) -> Nodes | None:
+        """The nodes that changed, or, with `loads`, whose pods did; None if there are none."""
         now = self.now()
         if place is now:
             return None
-        loads = Reads.LOAD in reads
         key = (place, loads)
         if key not in self._known:
             self._known[key] = self._collect(place, loads=loads)

@@ -15,7 +15,7 @@ from bayplan.columns.nodes import Node
 from bayplan.contract.plugins import ROW, Reads
 from bayplan.contract.scores import AsTheyAre, BetweenExtremes
 from bayplan.contract.verdicts import YES, Verdict, Verdicts
-from bayplan.errors import PluginFailure
+from bayplan.engine.blame import blaming
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,7 +48,7 @@ def scores(plugin: object) -> bool:
 
 def prepare_filter(plugin: Any, pod: PodClass, cluster: Cluster) -> Filtering | Verdict | None:
     """A plugin's filter for a class of pods, whatever form it has."""
-    with _blaming(plugin, "preparing its filter"):
+    with blaming(name_of(plugin), "preparing its filter"):
         if hasattr(plugin, "pre_filter"):
             prepared: Filtering | Verdict | None = plugin.pre_filter(pod, cluster)
             return prepared
@@ -59,27 +59,13 @@ def prepare_filter(plugin: Any, pod: PodClass, cluster: Cluster) -> Filtering | 
 
 def prepare_score(plugin: Any, pod: PodClass, cluster: Cluster) -> Scoring | None:
     """A plugin's score for a class of pods, whatever form it has."""
-    with _blaming(plugin, "preparing its score"):
+    with blaming(name_of(plugin), "preparing its score"):
         if hasattr(plugin, "pre_score"):
             prepared: Scoring | None = plugin.pre_score(pod, cluster)
             return prepared
     if getattr(plugin, "reads", ROW) & Reads.CLUSTER:
         return _AnewScore(plugin, pod, cluster)
     return _LiftedScore(plugin, pod)
-
-
-class _blaming:  # noqa: N801 - reads as a word in `with`
-    """What goes wrong inside is the plugin's failure."""
-
-    def __init__(self, plugin: object, doing: str) -> None:
-        self._plugin = plugin
-        self._doing = doing
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, PluginFailure):
-            raise PluginFailure(name_of(self._plugin), self._doing, error) from error
 
 
 @dataclass(frozen=True)
@@ -112,11 +98,10 @@ class _LiftedFilter(_Lifted):
     meanings: Interner[Verdict]
 
     def filter_nodes(self, nodes: Nodes) -> Verdicts:
-        with _blaming(self.plugin, "filtering nodes"):
-            if hasattr(self.plugin, "filter_nodes"):
-                return _checked(self.plugin.filter_nodes(self.pod.pod, nodes), len(nodes))
-            say = self.plugin.filter
-            codes = _row_by_row(nodes, lambda node: self.meanings.number(say(self.pod.pod, node)), np.int32)
+        if hasattr(self.plugin, "filter_nodes"):
+            return _checked(self.plugin.filter_nodes(self.pod.pod, nodes), len(nodes))
+        say = self.plugin.filter
+        codes = _row_by_row(nodes, lambda node: self.meanings.number(say(self.pod.pod, node)), np.int32)
         return Verdicts(codes, self.meanings.things)
 
 
@@ -128,13 +113,12 @@ class _LiftedScore(_Lifted):
         return normalizer
 
     def score_nodes(self, nodes: Nodes) -> NDArray[Any]:
-        with _blaming(self.plugin, "scoring nodes"):
-            if hasattr(self.plugin, "score_nodes"):
-                scores = np.asarray(self.plugin.score_nodes(self.pod.pod, nodes))
-            else:
-                say = self.plugin.score
-                scores = _row_by_row(nodes, lambda node: say(self.pod.pod, node), np.float64)
-            return _finite(scores, nodes)
+        if hasattr(self.plugin, "score_nodes"):
+            scores = np.asarray(self.plugin.score_nodes(self.pod.pod, nodes))
+        else:
+            say = self.plugin.score
+            scores = _row_by_row(nodes, lambda node: say(self.pod.pod, node), np.float64)
+        return _finite(scores, nodes)
 
 
 class _Anew:

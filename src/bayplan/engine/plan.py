@@ -52,7 +52,8 @@ class Plan:
         self._narrowing = [slot for slot in filters if isinstance(slot.filtering, Narrowing)]
         self._renewed = [-1] * len(filters)
         self._positions = [0] * len(filters)
-        self._node_position = 0
+        self._node_position = -1
+        self._ranked_position = -1
         #: Rows to be filtered again.
         self._unfiltered = Touched(everything=True)
         #: Rows to be ranked again.
@@ -61,7 +62,11 @@ class Plan:
     def refresh(self) -> None:
         """Bring the filters up to date."""
         unfiltered = self._unfiltered
+        log = self._cluster.nodes.node_log
+        nodes_changed = log.position != self._node_position
         for index, slot in enumerate(self.filters):
+            if slot.reads_nodes_alone and not nodes_changed:
+                continue
             slot.refresh()
             if slot.renewed != self._renewed[index]:
                 self._renewed[index] = slot.renewed
@@ -69,8 +74,7 @@ class Plan:
             elif slot.log.position != self._positions[index]:
                 unfiltered.add_since(slot.log.since(self._positions[index]))
             self._positions[index] = slot.log.position
-        log = self._cluster.nodes.node_log
-        if log.position != self._node_position:
+        if nodes_changed:
             unfiltered.add_since(log.since(self._node_position))
             self._node_position = log.position
         if unfiltered:
@@ -99,13 +103,24 @@ class Plan:
 
     def rank(self) -> None:
         """Bring the ranking up to date. Some node must be feasible."""
+        position = self._cluster.nodes.node_log.position
+        nodes_changed = position != self._ranked_position
+        self._ranked_position = position
         for share in self.shares:
-            share.refresh(self.feasible, self._unranked)
+            if nodes_changed or not share.is_settled:
+                share.refresh(self.feasible, self._unranked)
         size = len(self.feasible)
         if len(self.ranking) < size:
             self.ranking = cast(Ints, longer(self.ranking, size))
         rows = self._unranked.take(size)
-        if rows is not None:
+        if rows is None:
+            return
+        if isinstance(rows, slice) and rows.stop - rows.start == 1:
+            row = rows.start
+            self.ranking[row] = (
+                sum(share.points_of(row) for share in self.shares) if self.feasible.item(row) else INFEASIBLE
+            )
+        else:
             self.ranking[rows] = self._ranked(rows)
 
     def rank_among(self, feasible: Bools) -> Ints:
@@ -130,6 +145,9 @@ class Plan:
         rows = self._unfiltered.take(size)
         if rows is None:
             return
+        if isinstance(rows, slice) and rows.stop - rows.start == 1 and not everything:
+            self._refilter_one(rows.start)
+            return
         feasible = self._cluster.nodes.live[rows].copy()
         for slot in self.filters:
             feasible &= slot.codes[rows] == 0
@@ -141,10 +159,18 @@ class Plan:
         else:
             self._unranked.add(listed)
 
+    def _refilter_one(self, row: int) -> None:
+        feasible = self._cluster.nodes.live.item(row) and not any(slot.codes.item(row) for slot in self.filters)
+        if feasible != self.feasible.item(row):
+            self.feasible[row] = feasible
+            self.count += 1 if feasible else -1
+            self._unranked.add((row,))
+
     def _ranked(self, rows: Rows) -> Ints:
         feasible = self.feasible[rows]
-        total: Ints = np.zeros(len(feasible), dtype=np.int64)
+        common = sum(share.points for share in self.shares if isinstance(share.points, int))
+        total: Ints = np.full(len(feasible), common, dtype=np.int64)
         for share in self.shares:
-            points = share.points
-            total += points if isinstance(points, int) else points[rows]
+            if not isinstance(share.points, int):
+                total += share.points[rows]
         return np.where(feasible, total, INFEASIBLE)

@@ -46,6 +46,12 @@ class Share:
         self._renewed = -1
         self._position = 0
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing but changes of nodes can change its points."""
+        slot = self.slot
+        return slot.reads_nodes_alone and self.measure is not None and (slot.uniform or self._as_they_are)
+
     def refresh(self, feasible: Bools, touched: Touched) -> None:
         """Bring the points up to date among these nodes, and note whose have changed."""
         slot = self.slot
@@ -78,7 +84,7 @@ class Share:
 
     def points_of(self, row: int) -> int:
         """The points of one row."""
-        return self.points if isinstance(self.points, int) else int(self.points[row])
+        return self.points if isinstance(self.points, int) else self.points.item(row)
 
     def _take_in(self, feasible: Bools) -> Touched:
         """The rows whose raw scores have changed; they are worked out here if they depend on who is feasible."""
@@ -123,6 +129,10 @@ class Share:
         if len(self.points) < len(raw):
             self.points = np.concatenate([self.points, np.zeros(len(raw) - len(self.points), dtype=np.int64)])
         touched.add(changed.listed)
+        if len(changed.listed) == 1 and self._as_they_are:
+            row = changed.listed[0]
+            self.points[row] = self.weight * raw.item(row)
+            return
         rows = changed.take(len(raw))
         assert rows is not None
         self.points[rows] = self.weight * self.slot.normalizer.apply(raw[rows], self.measure)

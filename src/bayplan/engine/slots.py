@@ -14,8 +14,9 @@ import numpy as np
 from bayplan.columns.arrays import Ids, Ints, joined
 from bayplan.columns.log import ChangeLog
 from bayplan.columns.nodes import Nodes
-from bayplan.contract.plugins import Following, Reads
+from bayplan.contract.plugins import FilteringOne, Following, Reads, ScoringOne
 from bayplan.contract.verdicts import YES
+from bayplan.engine.blame import blaming
 from bayplan.engine.changes import Place
 from bayplan.engine.journal import longer, whole
 
@@ -35,9 +36,14 @@ _FEW = 256
 class _Slot:
     """Rows of numbers that follow the cluster."""
 
-    def __init__(self, reader: Filtering | Scoring, cluster: Cluster, changes: Changes, journal: Journal) -> None:
-        self._reads = reader.reads
+    def __init__(
+        self, name: str, reader: Filtering | Scoring, cluster: Cluster, changes: Changes, journal: Journal
+    ) -> None:
+        #: The plugin's.
+        self.name = name
         self._reads_load = Reads.LOAD in reader.reads
+        #: Whether nothing but changes of nodes can change what it says.
+        self.reads_nodes_alone = reader.reads == Reads.NODE
         self._following = reader if isinstance(reader, Following) else None
         self._cluster = cluster
         self._changes = changes
@@ -49,18 +55,19 @@ class _Slot:
     def _stale(self) -> Nodes | None:
         """The nodes to be asked again; from now on they count as asked."""
         place = self._changes.now()
-        if self._following is None and not self._reads_load and self._place.nodes == place.nodes:
+        if self.reads_nodes_alone and self._place.nodes == place.nodes:
             self._place = place
             return None
         if self._following is not None:
-            rows = self._following.catch_up()
+            with blaming(self.name, "following the cluster"):
+                rows = self._following.catch_up()
             first = self._place.nodes < 0
             before, self._place = self._place, place
             if first:
                 return Nodes.every(self._cluster)
             if before.nodes != place.nodes:
                 # Whatever it follows, a node that is new or has changed is to be looked at.
-                changed = self._changes.since(before, Reads.NODE)
+                changed = self._changes.since(before, loads=False)
                 rows = joined(rows, None if changed is None else changed.rows)
             return None if rows is None else Nodes(self._cluster, rows)
         if self._place is place:
@@ -68,20 +75,25 @@ class _Slot:
         if self._place.nodes < 0:
             self._place = place
             return Nodes.every(self._cluster)
-        stale = self._changes.since(self._place, self._reads)
+        stale = self._changes.since(self._place, loads=self._reads_load)
         self._place = place
         return stale
+
+    def _overwrite_one(self, values: NDArray[Any], rows: slice, new: int) -> None:
+        """Take a row's new value in, and tell of it if it is really new."""
+        row = rows.start
+        if values.item(row) != new:
+            self._journal.note(self, rows, values[rows].copy())
+            values[row] = new
+            self.log.append(row)
 
     def _overwrite(self, values: NDArray[Any], nodes: Nodes, new: NDArray[Any]) -> None:
         """Take the new values in, and tell of those that are really new."""
         rows = nodes.rows
-        old = values[rows]
         if isinstance(rows, slice) and len(nodes) == 1:
-            if old[0] != new[0]:
-                self._journal.note(self, rows, old.copy())
-                values[rows] = new
-                self.log.append(rows.start)
+            self._overwrite_one(values, rows, new.item(0))
             return
+        old = values[rows]
         differs = old != new
         count = np.count_nonzero(differs)
         if not count:
@@ -101,9 +113,9 @@ class FilterSlot(_Slot):
     """The verdicts of one filter."""
 
     def __init__(self, name: str, filtering: Filtering, cluster: Cluster, changes: Changes, journal: Journal) -> None:
-        super().__init__(filtering, cluster, changes, journal)
-        self.name = name
+        super().__init__(name, filtering, cluster, changes, journal)
         self.filtering = filtering
+        self._one = filtering.filter_one if isinstance(filtering, FilteringOne) else None
         self.codes: Ids = np.zeros(cluster.nodes.size, dtype=np.int32)
         self._meanings: Meanings = ()
         #: Used when the filter's numbers mean something else every time.
@@ -115,8 +127,13 @@ class FilterSlot(_Slot):
         size = self._cluster.nodes.size
         if len(self.codes) < size:
             self.codes = cast(Ids, longer(self.codes, size))
-        if nodes is not None and len(nodes):
-            self._overwrite(self.codes, nodes, self._translated(self.filtering.filter_nodes(nodes)))
+        if nodes is None or not len(nodes):
+            return
+        with blaming(self.name, "filtering nodes"):
+            if self._one is not None and isinstance(nodes.rows, slice) and len(nodes) == 1 and self._meanings != ():
+                self._overwrite_one(self.codes, nodes.rows, self._one(nodes, nodes.rows.start))
+            else:
+                self._overwrite(self.codes, nodes, self._translated(self.filtering.filter_nodes(nodes)))
 
     def verdict(self, code: int) -> Verdict:
         """What a number in `codes` means."""
@@ -151,9 +168,9 @@ class ScoreSlot(_Slot):
     """The raw scores of one plugin."""
 
     def __init__(self, name: str, scoring: Scoring, cluster: Cluster, changes: Changes, journal: Journal) -> None:
-        super().__init__(scoring, cluster, changes, journal)
-        self.name = name
+        super().__init__(name, scoring, cluster, changes, journal)
         self.scoring = scoring
+        self._one = scoring.score_one if isinstance(scoring, ScoringOne) else None
         self.normalizer = scoring.normalizer
         #: Whether it must be asked with the feasible nodes, for every pod anew.
         self.among_feasible = Reads.FEASIBLE in scoring.reads
@@ -167,12 +184,17 @@ class ScoreSlot(_Slot):
         size = self._cluster.nodes.size
         if len(self.raw) < size:
             self.raw = longer(self.raw, size)
-        if nodes is not None and len(nodes):
+        if nodes is None or not len(nodes):
+            return
+        with blaming(self.name, "scoring nodes"):
+            if self._one is not None and isinstance(nodes.rows, slice) and len(nodes) == 1 and not self.uniform:
+                self._overwrite_one(self.raw, nodes.rows, self._one(nodes, nodes.rows.start))
+                return
             new = self.scoring.score_nodes(nodes)
-            if new.dtype != self.raw.dtype:
-                self.raw = self.raw.astype(np.float64)
-            self._overwrite(self.raw, nodes, new)
-            self._note_uniformity(nodes, new)
+        if new.dtype != self.raw.dtype:
+            self.raw = self.raw.astype(np.float64)
+        self._overwrite(self.raw, nodes, new)
+        self._note_uniformity(nodes, new)
 
     def replace(self, raw: NDArray[Any]) -> None:
         """Take in the scores among the nodes that are feasible now."""

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.resources import Resources
+    from bayplan.columns.table import NodeTable
     from bayplan.objects.pod import Pod
     from bayplan.plugins.arguments import RequestedToCapacityRatio, ResourceSpec
 
@@ -71,6 +72,16 @@ class ScoredLoads:
             return self._take(resources.compared, nodes)
         taken = self._take(resources.requested, nodes)
         return self._with_stand_ins(taken, resources, nodes) if self.stand_ins else taken
+
+    def at(self, table: NodeTable, row: int) -> list[tuple[int, int, int, int]]:
+        """For each resource the capacity of one node, what is taken, what would be added, and the weight."""
+        resources = table.resources
+        found = []
+        for number, amount, weight in zip(self.numbers, self.amounts, self.weights, strict=True):
+            compared = self.stand_ins and number in {CPU_ROW, MEMORY_ROW}
+            taken = (resources.compared if compared else resources.requested).item(number, row)
+            found.append((resources.allocatable.item(number, row), taken, amount, weight))
+        return found
 
     def _with_stand_ins(self, taken: Ints, resources: Resources, nodes: Nodes) -> Ints:
         taken = taken.copy()
@@ -127,6 +138,19 @@ class AllocationScoring:
         if self.ratio is not None:
             return _round_half_up(total, weights)
         return total // np.maximum(weights, 1)
+
+    def score_one(self, nodes: Nodes, row: int) -> int:
+        """The same for one node."""
+        if self.ratio is not None:
+            return self.score_nodes(nodes).item(0)
+        most = self.strategy == "MostAllocated"
+        total = weights = 0
+        for capacity, taken, amount, weight in self.loads.at(nodes.table, row):
+            if capacity > 0:
+                within = min(taken + amount, capacity)
+                total += weight * ((within if most else capacity - within) * MOST_POINTS // capacity)
+                weights += weight
+        return total // weights if weights else 0
 
     def _points(self, requested: Ints, capacity: Ints) -> Ints:
         # Beyond its capacity a node is full; that it is overfull makes no difference, and could wrap around.

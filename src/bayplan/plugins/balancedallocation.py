@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -63,6 +64,34 @@ class BalanceScoring:
         balance: Ints = ((1 - deviation) * float(MOST_POINTS)).astype(np.int64)
         better: Ints = _HALF + (_HALF + balance[1] - balance[0]) // 2
         return better
+
+    def score_one(self, nodes: Nodes, row: int) -> int:
+        """The same for one node."""
+        amounts = [
+            (taken, amount, capacity) for capacity, taken, amount, _ in self.loads.at(nodes.table, row) if capacity > 0
+        ]
+        without = _balance([min(taken / capacity, 1.0) for taken, _, capacity in amounts])
+        with_pod = _balance([min((taken + amount) / capacity, 1.0) for taken, amount, capacity in amounts])
+        return _HALF + (_HALF + with_pod - without) // 2
+
+
+def _balance(fractions: list[float]) -> int:
+    if len(fractions) < _PAIR:
+        deviation = 0.0
+    elif len(fractions) == _PAIR:
+        deviation = abs((fractions[0] - fractions[1]) / 2)
+    else:
+        mean = _added_up(fractions) / len(fractions)
+        deviation = math.sqrt(_added_up([(one - mean) * (one - mean) for one in fractions]) / len(fractions))
+    return int((1 - deviation) * float(MOST_POINTS))
+
+
+def _added_up(fractions: list[float]) -> float:
+    """One after the other. Python's own sum makes up for what rounding loses, and Go's does not."""
+    total = 0.0
+    for fraction in fractions:
+        total += fraction
+    return total
 
 
 def _deviation(fractions: Floats, there: Bools) -> Floats:

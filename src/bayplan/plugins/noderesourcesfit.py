@@ -18,7 +18,9 @@ from bayplan.plugins.arguments import ScoringStrategy, below, name_problems
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bayplan.columns.arrays import Bools, Ints, Rows
+    from numpy.typing import NDArray
+
+    from bayplan.columns.arrays import Ints, Rows
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
@@ -89,6 +91,7 @@ class FitFiltering:
 
     def __init__(self, wanted: tuple[Wanted, ...]) -> None:
         self._wanted = wanted
+        self._needs = ((PODS_ROW, 1), *((one.number, one.amount) for one in wanted))
         self._numbers: Rows = np.array([PODS_ROW, *(one.number for one in wanted)], dtype=np.intp)
         if self._numbers.tolist() == [PODS_ROW, CPU_ROW, MEMORY_ROW]:
             # The usual pod. Its resources stand side by side, and ephemeral storage, of which it wants none, between.
@@ -108,7 +111,7 @@ class FitFiltering:
 
     def needs(self) -> tuple[tuple[int, int], ...]:
         """What a node must have free, by the number of the resource; nothing else is looked at."""
-        return ((PODS_ROW, 1), *((one.number, one.amount) for one in self._wanted))
+        return self._needs
 
     def filter_nodes(self, nodes: Nodes) -> Verdicts:
         """No where there is no room for one more pod, or not enough of something."""
@@ -123,15 +126,27 @@ class FitFiltering:
             hopeless[self._place] = False
             columns = np.flatnonzero(lacking.any(axis=0))
             # Few combinations on many nodes: each is looked at once.
-            combinations, which = np.unique(
-                np.vstack([lacking[:, columns], hopeless.any(axis=0)[columns]]), axis=1, return_inverse=True
-            )
+            seen = np.vstack([lacking, hopeless.any(axis=0, keepdims=True)])[:, columns].astype(np.int8)
+            combinations, which = np.unique(seen, axis=1, return_inverse=True)
             found = [self._code(combination) for combination in combinations.T]
             codes[columns] = np.array(found, dtype=np.int32)[which]
         return Verdicts(codes, self._meanings)
 
-    def _code(self, combination: Bools) -> int:
-        *lacks, hopeless = combination.tolist()
+    def filter_one(self, nodes: Nodes, row: int) -> int:
+        """The same for one node."""
+        resources = nodes.table.resources
+        allocatable, requested = resources.allocatable, resources.requested
+        lacks: list[bool] = []
+        hopeless = False
+        for number, amount in self._needs:
+            has = allocatable.item(number, row)
+            lacking = amount > has - requested.item(number, row)
+            hopeless = hopeless or (lacking and amount > has and number != PODS_ROW)
+            lacks.append(lacking)
+        return self._meanings.code(tuple(lacks), hopeless=hopeless) if True in lacks else 0
+
+    def _code(self, combination: NDArray[np.int8]) -> int:
+        *lacks, hopeless = map(bool, combination.tolist())
         if isinstance(self._numbers, slice):
             lacks = [lacks[PODS_ROW], lacks[CPU_ROW], lacks[MEMORY_ROW]]
         return self._meanings.code(tuple(lacks), hopeless=hopeless)
