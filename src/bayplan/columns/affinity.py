@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from bayplan.objects.labels import NOTHING, Selector, compile_label_selector
@@ -49,14 +49,31 @@ class Term:
         return self.selector.matches(labels)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Terms:
-    """All terms of a pod. Two pods with the same ones share them."""
+    """All terms of a pod. Two pods with the same ones share them.
+
+    They are looked up for every pod that comes or goes, so the hash of all that is in them is worked out once.
+    """
 
     required: tuple[Term, ...] = ()
     forbidden: tuple[Term, ...] = ()
     #: Wishes for and against, with their weights.
     preferred: tuple[Term, ...] = ()
+    _hash: int = field(init=False, default=0, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_hash", hash((self.required, self.forbidden, self.preferred)))
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __eq__(self, other: object) -> bool:
+        if self is other:
+            return True
+        if not isinstance(other, Terms) or other._hash != self._hash:
+            return False
+        return (self.required, self.forbidden, self.preferred) == (other.required, other.forbidden, other.preferred)
 
 
 def compile_terms(pod: Pod) -> Terms | None:

@@ -49,7 +49,8 @@ def rows_of(changed: list[int]) -> Rows | None:
     first = changed[0]
     if len(changed) == 1 or all(row == first for row in changed):
         return slice(first, first + 1)
-    return np.unique(np.asarray(changed, dtype=np.intp))
+    # There are mostly a few dozen: then this takes half the time of numpy's `unique`.
+    return np.array(sorted(set(changed)), dtype=np.intp)
 
 
 def joined(some: Rows | None, more: Rows | None) -> Rows | None:

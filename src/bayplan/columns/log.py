@@ -31,6 +31,14 @@ class ChangeLog(Generic[T]):
             del self._entries[: -self._keep]
             self._begin = self.position - self._keep
 
+    def extend(self, entries: list[T]) -> None:
+        """Note several changes."""
+        self._entries.extend(entries)
+        self.position += len(entries)
+        if len(self._entries) > 2 * self._keep:
+            del self._entries[: -self._keep]
+            self._begin = self.position - self._keep
+
     def keep_at_least(self, count: int) -> None:
         """Keep this many entries from now on, if that is more than so far."""
         self._keep = max(self._keep, count)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayplan.columns.resources import USUAL
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
@@ -21,13 +23,14 @@ if TYPE_CHECKING:
 class Nodes:
     """Rows of the table, all of them or a few. Everything it gives has one entry a row, in the order of the rows."""
 
-    __slots__ = ("_length", "cluster", "rows", "table")
+    __slots__ = ("_amounts", "_length", "cluster", "rows", "table")
 
     def __init__(self, cluster: Cluster, rows: Rows) -> None:
         self.cluster = cluster
         self.table = cluster.nodes
         #: How to index an array that has an entry for each row of the table.
         self.rows = rows
+        self._amounts: tuple[Ints, Ints, Ints] | None = None
         self._length = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
 
     @classmethod
@@ -67,6 +70,21 @@ class Nodes:
     def label_ids(self, key: str) -> Ids:
         """The numbers of a label's values, below zero where a node has no such label."""
         return self.table.label_ids(key)[self.rows]
+
+    def usual_amounts(self) -> tuple[Ints, Ints, Ints]:
+        """Of CPU, memory, ephemeral storage and pods what the nodes have and what is taken, and what they compare by.
+
+        Read once for all who ask of the same nodes.
+        """
+        amounts = self._amounts
+        if amounts is None:
+            resources, rows = self.table.resources, self.rows
+            amounts = self._amounts = (
+                resources.allocatable[:USUAL, rows],
+                resources.requested[:USUAL, rows],
+                resources.compared[:, rows],
+            )
+        return amounts
 
     def zeros(self) -> Ints:
         """A zero a row, to begin with."""

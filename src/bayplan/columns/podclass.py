@@ -35,8 +35,10 @@ _ANY_ADDRESS = "0.0.0.0"  # noqa: S104
 class PodClass:
     """What pods of one kind have in common. Whatever is derived from it is worked out once."""
 
-    def __init__(self, key: bytes, pod: Pod) -> None:
+    def __init__(self, key: bytes, pod: Pod, known_terms: dict[Terms, Terms] | None = None) -> None:
         self.key = key
+        #: Equal terms of other classes, to be shared.
+        self._known_terms = known_terms if known_terms is not None else {}
         #: One of the class. Only what the class has in common may be read off it.
         self.pod = pod
         #: What one of them takes on its node, once that has been worked out.
@@ -63,9 +65,10 @@ class PodClass:
     def terms(self) -> Terms | ValidationError | None:
         """Its pod affinity; the error where that breaks the rules; None where it has none."""
         try:
-            return compile_terms(self.pod)
+            terms = compile_terms(self.pod)
         except ValidationError as error:
             return error
+        return None if terms is None else self._known_terms.setdefault(terms, terms)
 
     @cached_property
     def host_ports(self) -> tuple[HostPort, ...]:
@@ -85,10 +88,11 @@ class PodClass:
 class PodClasses:
     """The classes there are. When there are too many, which means that pods are all different, they are let go."""
 
-    __slots__ = ("_by_key", "_limit", "annotations_matter")
+    __slots__ = ("_by_key", "_limit", "_terms", "annotations_matter")
 
     def __init__(self, *, limit: int = 10_000, annotations_matter: bool = False) -> None:
         self._by_key: dict[bytes, PodClass] = {}
+        self._terms: dict[Terms, Terms] = {}
         self._limit = limit
         #: Whether some plugin reads annotations of pods; then pods with different ones differ.
         self.annotations_matter = annotations_matter
@@ -103,7 +107,8 @@ class PodClasses:
         if found is None:
             if len(self._by_key) >= self._limit:
                 self._by_key.clear()
-            found = self._by_key[key] = PodClass(key, pod)
+                self._terms.clear()
+            found = self._by_key[key] = PodClass(key, pod, self._terms)
         return found
 
     def _key(self, pod: Pod) -> bytes:

@@ -76,6 +76,8 @@ class PodTable:
         self.claims: Counter[str] = Counter()
         #: Each coming (1) and going (-1) of a pod.
         self.log: ChangeLog[tuple[Placement, int]] = ChangeLog(keep=65_536)
+        #: Those of pods that have affinity terms alone, which are few.
+        self.terms_log: ChangeLog[tuple[Placement, int]] = ChangeLog(keep=65_536)
 
     def groups(self) -> Iterable[Group]:
         """All groups that have pods."""
@@ -190,6 +192,8 @@ class PodTable:
     def _note(self, placement: Placement, sign: int) -> None:
         self._nodes.load_log.append(placement.row)
         self.log.append((placement, sign))
+        if placement.terms is not None:
+            self.terms_log.append((placement, sign))
 
 
 def claims_of(pod: Pod) -> Iterable[str]:

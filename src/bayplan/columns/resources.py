@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from bayplan.objects.requests import Numbers, PodNumbers
 
 CPU_ROW, MEMORY_ROW, EPHEMERAL_ROW, PODS_ROW = range(4)
+#: How many resources there are on every node.
+USUAL = 4
 
 #: Below this, 16,000 pods on a node cannot add up to more than 64 bits hold. Nobody has met a pod above it.
 _ORDINARY = 2**48

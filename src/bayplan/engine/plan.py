@@ -68,12 +68,9 @@ class Plan:
             if slot.reads_nodes_alone and not nodes_changed:
                 continue
             slot.refresh()
-            if slot.renewed != self._renewed[index]:
-                self._renewed[index] = slot.renewed
-                unfiltered.add_all()
-            elif slot.log.position != self._positions[index]:
-                unfiltered.add_since(slot.log.since(self._positions[index]))
-            self._positions[index] = slot.log.position
+            if slot.renewed != self._renewed[index] or slot.log.position != self._positions[index]:
+                slot.tell(unfiltered, self._renewed[index], self._positions[index])
+                self._renewed[index], self._positions[index] = slot.renewed, slot.log.position
         if nodes_changed:
             unfiltered.add_since(log.since(self._node_position))
             self._node_position = log.position
@@ -140,24 +137,20 @@ class Plan:
         size = self._cluster.nodes.size
         if len(self.feasible) < size:
             self.feasible = cast(Bools, longer(self.feasible, size))
-        listed = list(self._unfiltered.listed)
-        everything = self._unfiltered.everything
+        single = self._unfiltered.single
+        if single is not None:
+            self._unfiltered.take(size)
+            self._refilter_one(single)
+            return
+        self._unranked.add_from(self._unfiltered)
         rows = self._unfiltered.take(size)
-        if rows is None:
-            return
-        if isinstance(rows, slice) and rows.stop - rows.start == 1 and not everything:
-            self._refilter_one(rows.start)
-            return
+        assert rows is not None
         feasible = self._cluster.nodes.live[rows].copy()
         for slot in self.filters:
             feasible &= slot.codes[rows] == 0
         before = self.feasible[rows]
         self.count += int(np.count_nonzero(feasible)) - int(np.count_nonzero(before))
         self.feasible[rows] = feasible
-        if everything:
-            self._unranked.add_all()
-        else:
-            self._unranked.add(listed)
 
     def _refilter_one(self, row: int) -> None:
         feasible = self._cluster.nodes.live.item(row) and not any(slot.codes.item(row) for slot in self.filters)

@@ -96,10 +96,8 @@ class Share:
                 slot.replace(self._scoring.score_among(feasible))
             changed.add_all()
             return changed
-        if slot.renewed != self._renewed:
-            changed.add_all()
-        elif slot.log.position != self._position:
-            changed.add_since(slot.log.since(self._position))
+        if slot.renewed != self._renewed or slot.log.position != self._position:
+            slot.tell(changed, self._renewed, self._position)
         self._renewed, self._position = slot.renewed, slot.log.position
         return changed
 
@@ -128,9 +126,9 @@ class Share:
         raw = self.slot.raw
         if len(self.points) < len(raw):
             self.points = np.concatenate([self.points, np.zeros(len(raw) - len(self.points), dtype=np.int64)])
-        touched.add(changed.listed)
-        if len(changed.listed) == 1 and self._as_they_are:
-            row = changed.listed[0]
+        touched.add_from(changed)
+        row = changed.single
+        if row is not None and self._as_they_are:
             self.points[row] = self.weight * raw.item(row)
             return
         rows = changed.take(len(raw))

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from bayplan.contract.verdicts import Meanings, Verdict, Verdicts
     from bayplan.engine.changes import Changes
     from bayplan.engine.journal import Journal
+    from bayplan.engine.touched import Touched
 
 #: When more rows than this change at once, plans look at all.
 _FEW = 256
@@ -51,6 +52,18 @@ class _Slot:
         self._place = Place()
         self.log: ChangeLog[int] = ChangeLog(keep=1024)
         self.renewed = 0
+        #: The last rows that changed together, with the positions in the log before and after.
+        self._together: tuple[int, int, NDArray[np.intp]] | None = None
+
+    def tell(self, touched: Touched, renewed: int, position: int) -> None:
+        """Tell somebody who has read up to here which rows have changed since."""
+        together = self._together
+        if self.renewed != renewed:
+            touched.add_all()
+        elif together is not None and together[:2] == (position, self.log.position):
+            touched.add_array(together[2])
+        else:
+            touched.add_since(self.log.since(position))
 
     def _stale(self) -> Nodes | None:
         """The nodes to be asked again; from now on they count as asked."""
@@ -98,15 +111,22 @@ class _Slot:
         count = np.count_nonzero(differs)
         if not count:
             return
-        changed = np.flatnonzero(differs)
-        where = changed + rows.start if isinstance(rows, slice) else rows[changed]
-        self._journal.note(self, where, old[changed])
-        values[where] = new[changed]
+        if isinstance(rows, slice):
+            where = np.flatnonzero(differs)
+            where += rows.start
+            old, new = old[differs], new[differs]
+        elif count == len(differs):
+            where = rows
+        else:
+            where, old, new = rows[differs], old[differs], new[differs]
+        self._journal.note(self, where, old)
+        values[where] = new
         if count > _FEW:
             self.renewed += 1
         else:
-            for row in where.tolist():
-                self.log.append(row)
+            before = self.log.position
+            self.log.extend(where.tolist())
+            self._together = (before, self.log.position, where)
 
 
 class FilterSlot(_Slot):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayplan.columns.arrays import TOO_MUCH, Ints, bounded
-from bayplan.columns.resources import CPU_ROW, MEMORY_ROW
+from bayplan.columns.resources import CPU_ROW, MEMORY_ROW, USUAL
 from bayplan.contract.plugins import ROW
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre
 from bayplan.objects.requests import count_to_compare, count_to_rank, is_scalar
@@ -18,7 +18,8 @@ from bayplan.plugins.arguments import MOST_OF_SHAPE
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bayplan.columns.arrays import Rows
+    from numpy.typing import NDArray
+
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.resources import Resources
@@ -50,26 +51,32 @@ class ScoredLoads:
         return np.array(self.weights, dtype=np.int64).reshape(-1, 1)
 
     @cached_property
-    def _chosen(self) -> Rows:
-        """The resources, in the form that numpy reads fastest."""
-        first = self.numbers[0] if self.numbers else 0
-        if self.numbers == tuple(range(first, first + len(self.numbers))):
-            return slice(first, first + len(self.numbers))
-        return np.array(self.numbers, dtype=np.intp)
+    def _side_by_side(self) -> slice | None:
+        """Where they stand, if they are among those that every node has, and next to each other."""
+        numbers = self.numbers
+        if numbers and numbers == tuple(range(numbers[0], numbers[-1] + 1)) and numbers[-1] < USUAL:
+            return slice(numbers[0], numbers[-1] + 1)
+        return None
 
     @cached_property
-    def _all_compared(self) -> bool:
-        return self.stand_ins and all(number in {CPU_ROW, MEMORY_ROW} for number in self.numbers)
+    def _chosen(self) -> NDArray[np.intp]:
+        return np.array(self.numbers, dtype=np.intp)
 
     def capacity(self, nodes: Nodes) -> Ints:
         """What the nodes have of each."""
+        if self._side_by_side is not None:
+            return nodes.usual_amounts()[0][self._side_by_side]
         return self._take(nodes.table.resources.allocatable, nodes)
 
     def taken(self, nodes: Nodes) -> Ints:
         """What is taken of each without the pod."""
+        if self._side_by_side is not None:
+            _, requested, compared = nodes.usual_amounts()
+            if not self.stand_ins:
+                return requested[self._side_by_side]
+            if self._side_by_side.stop <= len(compared):
+                return compared[self._side_by_side]
         resources = nodes.table.resources
-        if self._all_compared:
-            return self._take(resources.compared, nodes)
         taken = self._take(resources.requested, nodes)
         return self._with_stand_ins(taken, resources, nodes) if self.stand_ins else taken
 
@@ -91,10 +98,7 @@ class ScoredLoads:
         return taken
 
     def _take(self, amounts: Ints, nodes: Nodes) -> Ints:
-        chosen, rows = self._chosen, nodes.rows
-        if isinstance(chosen, slice):
-            return amounts[chosen, rows]
-        return amounts[chosen][:, rows]
+        return amounts[self._chosen][:, nodes.rows]
 
 
 def loads_to_score(pod: Pod, resources: Sequence[ResourceSpec], cluster: Cluster, *, stand_ins: bool) -> ScoredLoads:

@@ -107,6 +107,8 @@ class Tallies:
         self._domains = domains or self._by_label
         self._of_group: dict[Group, Weights] = {}
         self._of_terms: dict[Terms, Weights] = {}
+        # Who counts by terms alone need not hear of pods that have none.
+        self._log = cluster.pods.log if group is not None else cluster.pods.terms_log
         self._pod_position = -1
         self._node_position = -1
         self._namespaces = -1
@@ -131,11 +133,11 @@ class Tallies:
             self._of_group.clear()
             self._of_terms.clear()
             self._pod_position = -1
-        if self._pod_position == cluster.pods.log.position and self._node_position == cluster.nodes.node_log.position:
+        if self._pod_position == self._log.position and self._node_position == cluster.nodes.node_log.position:
             return []
         for tally in self.by_key.values():
             tally.fit(cluster.nodes.size, 0)
-        entries = cluster.pods.log.since(self._pod_position) if self._pod_position >= 0 else None
+        entries = self._log.since(self._pod_position) if self._pod_position >= 0 else None
         changed: list[tuple[str, int]] = []
         if entries is None:
             everything = True
@@ -143,7 +145,7 @@ class Tallies:
         else:
             for placement, sign in entries:
                 self._take_in(placement, sign, changed)
-        self._pod_position = cluster.pods.log.position
+        self._pod_position = self._log.position
         if self._node_position != cluster.nodes.node_log.position:
             everything |= self._move_rows()
         return None if everything or len(changed) > 8 * _FEW else changed

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bayplan.columns.arrays import Ints, Rows
+    from bayplan.columns.arrays import Ints
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
@@ -92,10 +92,10 @@ class FitFiltering:
     def __init__(self, wanted: tuple[Wanted, ...]) -> None:
         self._wanted = wanted
         self._needs = ((PODS_ROW, 1), *((one.number, one.amount) for one in wanted))
-        self._numbers: Rows = np.array([PODS_ROW, *(one.number for one in wanted)], dtype=np.intp)
-        if self._numbers.tolist() == [PODS_ROW, CPU_ROW, MEMORY_ROW]:
-            # The usual pod. Its resources stand side by side, and ephemeral storage, of which it wants none, between.
-            self._numbers = slice(CPU_ROW, PODS_ROW + 1)
+        self._numbers = np.array([PODS_ROW, *(one.number for one in wanted)], dtype=np.intp)
+        #: Whether it is what nearly all pods need: CPU, memory and a place.
+        self._is_usual = self._numbers.tolist() == [PODS_ROW, CPU_ROW, MEMORY_ROW]
+        if self._is_usual:
             self._amounts = _column(wanted[0].amount, wanted[1].amount, 0, 1)
             self._place = PODS_ROW
         else:
@@ -115,9 +115,13 @@ class FitFiltering:
 
     def filter_nodes(self, nodes: Nodes) -> Verdicts:
         """No where there is no room for one more pod, or not enough of something."""
-        resources = nodes.table.resources
-        allocatable = _taken(resources.allocatable, self._numbers, nodes.rows)
-        lacking = self._amounts > allocatable - _taken(resources.requested, self._numbers, nodes.rows)
+        if self._is_usual:
+            allocatable, requested, _ = nodes.usual_amounts()
+        else:
+            resources = nodes.table.resources
+            allocatable = resources.allocatable[self._numbers][:, nodes.rows]
+            requested = resources.requested[self._numbers][:, nodes.rows]
+        lacking = self._amounts > allocatable - requested
         # Of what a pod does not want, even a node that is overcommitted has enough.
         lacking &= self._amounts > 0
         codes = np.zeros(len(nodes), dtype=np.int32)
@@ -147,19 +151,13 @@ class FitFiltering:
 
     def _code(self, combination: NDArray[np.int8]) -> int:
         *lacks, hopeless = map(bool, combination.tolist())
-        if isinstance(self._numbers, slice):
+        if self._is_usual:
             lacks = [lacks[PODS_ROW], lacks[CPU_ROW], lacks[MEMORY_ROW]]
         return self._meanings.code(tuple(lacks), hopeless=hopeless)
 
 
 def _column(*amounts: int) -> Ints:
     return np.array(amounts, dtype=np.int64).reshape(-1, 1)
-
-
-def _taken(amounts: Ints, numbers: Rows, rows: Rows) -> Ints:
-    if isinstance(numbers, slice):
-        return amounts[numbers, rows]
-    return amounts[numbers][:, rows]
 
 
 class _Meanings:
