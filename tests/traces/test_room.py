@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from bayplan.objects.pod import Pod
-from bayplan.objects.requests import Numbers, count_allocatable, count_held, count_to_compare
+from bayplan.objects.requests import Numbers, count_allocatable, count_held, count_to_rank
 from bayplan.testing.recorder import Trace, read_trace
 
 TRACES = sorted(Path(__file__).parent.glob("*.json.gz"))
@@ -55,7 +55,7 @@ class Rooms:
         is never told that there are such budgets.
         """
         spec = {name: value for name, value in pod["spec"].items() if name != "resources"}
-        asks = count_to_compare(decode(pod | {"spec": spec}), stand_ins=True)
+        asks = count_to_rank(decode(pod | {"spec": spec}))
         (cpu, memory), has = self._taken[node], self.nodes[node]
         amounts = ((cpu + asks["cpu"], has.milli_cpu), (memory + asks["memory"], has.memory))
         free = [max(0, (most - taken) * 100 // most) for taken, most in amounts if most]

@@ -64,9 +64,9 @@ def _required(nodes: Nodes, requirement: Requirement) -> Bools:
 
 def _named(nodes: Nodes, name: str) -> Bools:
     row = nodes.table.row_of.get(name, -1)
-    if isinstance(nodes.rows, slice):
-        return np.arange(nodes.rows.start, nodes.rows.stop) == row
-    return nodes.rows == row
+    rows = np.arange(nodes.rows.start, nodes.rows.stop) if isinstance(nodes.rows, slice) else nodes.rows
+    named: Bools = rows == row
+    return named
 
 
 def _all(nodes: Nodes, answer: bool) -> Bools:
