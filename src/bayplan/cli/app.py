@@ -24,6 +24,7 @@ COMMANDS = {
     "cluster": "Say which cluster this is, who you are to it, and whether it answers",
     "completion": "Print the shell code that completes bayplan's commands and options",
     "record": "Record what a real kube-scheduler decides, as a trace to compare with",
+    "replay": "Play traces through the engine, and say how far it agrees with kube-scheduler",
     "up": "Start Bayplan on this machine",
     "version": "Say which version this is and what it runs on",
     "watch": "Follow a resource and print every change, through any failure of the server",

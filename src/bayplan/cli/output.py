@@ -35,6 +35,12 @@ def say(sentence: str) -> None:
     click.echo(sentence, err=True)
 
 
+def progress(verb: str, done: int, of_all: int, what: str) -> None:
+    """Say how far it is: a line for each tenth, so that neither a terminal nor a log is flooded."""
+    if done and done * 10 // of_all > (done - 1) * 10 // of_all:
+        say(f"{verb} {done} of {of_all} {what}")
+
+
 def ready(sentence: str) -> None:
     """The one line that tells people and scripts that a long-running command now serves."""
     click.echo(f"ready: {sentence}", err=True)
@@ -50,13 +56,17 @@ def print_json_line(data: object) -> None:
     click.echo(json.dumps(data, ensure_ascii=False, separators=(",", ":")))
 
 
-def print_table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
-    """Print rows under their headings, in columns that line up."""
+def print_table(
+    columns: Sequence[str], rows: Iterable[Sequence[object]], *, under: Mapping[int, Sequence[str]] | None = None
+) -> None:
+    """Print rows under their headings, in columns that line up; under the row of an index, lines that belong to it."""
     cells = [[_cell(value) for value in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
     click.echo(styled(_line(columns, widths), bold=True))
-    for row in cells:
+    for index, row in enumerate(cells):
         click.echo(_line(row, widths))
+        for line in (under or {}).get(index, ()):
+            click.echo(f"  {line}")
 
 
 def print_facts(facts: Mapping[str, object]) -> None:

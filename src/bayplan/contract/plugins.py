@@ -42,7 +42,7 @@ from enum import Flag, auto
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from bayplan.columns.arrays import Bools, Floats, Ints, Rows
     from bayplan.columns.cluster import Cluster
@@ -153,6 +153,25 @@ class ScoringOne(Protocol):
 
     def score_one(self, nodes: Nodes, row: int) -> int:
         """The score of this row, the only one of the nodes."""
+
+
+@runtime_checkable
+class Rooming(Protocol):
+    """A `Filtering` that judges a node by how much room there is on it, and by nothing else."""
+
+    def needs(self) -> tuple[tuple[int, int], ...]:
+        """How much must be free, by the number of the resource."""
+
+    def verdict_for(self, has: Mapping[int, int], taken: Mapping[int, int]) -> Verdict:
+        """The verdict on a node that has this, and of which this is taken."""
+
+
+@runtime_checkable
+class Inert(Protocol):
+    """A `Filtering` that may read pods, and can tell when no coming or going of pods can change what it says."""
+
+    def is_inert(self) -> bool:
+        """Whether that is so now. Asked after `catch_up`."""
 
 
 @runtime_checkable

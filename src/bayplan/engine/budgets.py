@@ -35,6 +35,13 @@ class Budgets:
         """Whether some budget counts the pod."""
         return any(self._counts(index, pod) for index in range(len(self._budgets)))
 
+    def counts_the_same(self, other: Budgets) -> bool:
+        """Whether the same pods count for the same budgets, whatever is allowed now."""
+        return self._counted() == other._counted()
+
+    def _counted(self) -> list[tuple[str, Selector]]:
+        return [(budget.metadata.key, selector) for budget, selector in self._budgets]
+
     def _is_too_many(self, pod: Pod, allowed: list[int]) -> bool:
         for index in range(len(self._budgets)):
             if self._counts(index, pod):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary, WeakValueDictionary
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from bayplan.engine.changes import Changes
 from bayplan.engine.journal import Journal
 from bayplan.engine.lifting import name_of, prepare_filter, prepare_score
 from bayplan.engine.plan import Plan
-from bayplan.engine.preempting import Preempting
+from bayplan.engine.preempting import Kept, Preempting
 from bayplan.engine.rejection import Rejection, collect
 from bayplan.engine.sampling import Sampling
 from bayplan.engine.slots import FilterSlot, ScoreSlot
@@ -75,6 +75,7 @@ class Engine:
         self._changes = Changes(cluster)
         self._slots: WeakValueDictionary[Any, FilterSlot | ScoreSlot] = WeakValueDictionary()
         self._sampling = Sampling()
+        self._preempting = Kept(self._changes, WeakKeyDictionary())
         self._names: list[str] = []
         self._names_position = 0
 
@@ -109,9 +110,16 @@ class Engine:
             kept.plans.move_to_end(pod_class.key)
         return plan
 
-    def preempt(self, pod: Pod, rejection: Rejection) -> tuple[Preemption | None, str]:
-        """The best way to make room for a pod, and what there is to say about it."""
-        return Preempting(self.cluster, self.plan(pod), pod).preempt(rejection)
+    def preempt(self, pod: Pod, rejection: Rejection, wanted: int) -> tuple[Preemption | None, str]:
+        """The best way to make room for a pod, and what there is to say about it.
+
+        Where nodes have to be tried out one by one, so many candidates are enough.
+        """
+        return self.preempting(pod).preempt(rejection, wanted)
+
+    def preempting(self, pod: Pod) -> Preempting:
+        """The search for victims for this pod."""
+        return Preempting(self.cluster, self.plan(pod), pod, self._preempting)
 
     def _choose(self, pod: Pod, plan: Plan, policy: Policy, overridden: dict[int, tuple[str, Verdict]]) -> Decision:
         nominated = self._nominated_row(pod, plan, overridden)

@@ -13,6 +13,8 @@ from bayplan.contract.verdicts import Kind, Verdict, reject
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from numpy.typing import NDArray
+
     from bayplan.columns.arrays import Bools
     from bayplan.columns.table import NodeTable
     from bayplan.engine.plan import Plan
@@ -33,8 +35,8 @@ class Rejection:
     verdicts: Mapping[tuple[str, Verdict], int] = field(default_factory=dict)
     #: The verdict on the nodes that were not looked at, as other nodes alone could do.
     elsewhere: Verdict | None = None
-    #: Rows that preemption could free for the pod.
-    resolvable: tuple[int, ...] = ()
+    #: Rows that preemption could free for the pod, in order.
+    resolvable: NDArray[np.intp] = field(default_factory=lambda: np.zeros(0, dtype=np.intp))
     #: The plugins that had not even been told of the pod when another refused it.
     unreached: tuple[str, ...] = ()
 
@@ -87,12 +89,12 @@ def collect(plan: Plan, table: NodeTable, overridden: Mapping[int, tuple[str, Ve
         asked &= _rows_named(names, table)
         elsewhere = reject(f"node(s) didn't satisfy plugin(s) [{' '.join(plugins)}]", resolvable=False)
     verdicts: Counter[tuple[str, Verdict]] = Counter()
-    resolvable: list[int] = []
+    resolvable: Bools = np.zeros(table.size, dtype=np.bool_)
     for row, verdict in overridden.items():
         asked[row] = False
         verdicts[verdict] += 1
         if verdict[1].kind is Kind.UNSCHEDULABLE:
-            resolvable.append(row)
+            resolvable[row] = True
     for slot in plan.filters:
         rejected = asked & (slot.codes != 0)
         if not rejected.any():
@@ -102,9 +104,9 @@ def collect(plan: Plan, table: NodeTable, overridden: Mapping[int, tuple[str, Ve
             verdict_ = slot.verdict(code)
             verdicts[slot.name, verdict_] += count
             if verdict_.kind is Kind.UNSCHEDULABLE:
-                resolvable += np.flatnonzero(rejected & (slot.codes == code)).tolist()
+                resolvable |= rejected & (slot.codes == code)
         asked &= ~rejected
-    return Rejection(table.count, verdicts=verdicts, elsewhere=elsewhere, resolvable=tuple(sorted(resolvable)))
+    return Rejection(table.count, verdicts=verdicts, elsewhere=elsewhere, resolvable=np.flatnonzero(resolvable))
 
 
 def _nowhere(plugins: tuple[str, ...]) -> Verdict:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bayplan.engine.reprieve import yields_to
 from bayplan.engine.supposing import supposing
 
 if TYPE_CHECKING:
@@ -37,11 +38,6 @@ def yield_to_nominated(engine: Engine, plan: Plan, pod: Pod) -> dict[int, tuple[
             rejected[row] = verdict
         plan.refresh()
     return rejected
-
-
-def yields_to(pod: Pod, other: Pod) -> bool:
-    """Whether the room that the other was promised is not for this pod."""
-    return other.priority >= pod.priority and other.metadata.uid != pod.metadata.uid
 
 
 def rejection_of(plan: Plan, row: int) -> tuple[str, Verdict] | None:

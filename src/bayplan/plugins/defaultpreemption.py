@@ -20,16 +20,16 @@ _MOST_PERCENT = 100
 class Helper(Protocol):
     """Who knows how to find victims."""
 
-    def preempt(self, pod: Pod, rejection: Any) -> tuple[Any, str]:
-        """The best preemption there is, and what there is to say about it."""
+    def preempt(self, pod: Pod, rejection: Any, wanted: int) -> tuple[Any, str]:
+        """The best preemption there is, and what there is to say about it; so many candidates are enough."""
 
 
 @dataclass(frozen=True, slots=True)
 class DefaultPreemption:
     """Find the node where the least important pods would have to go.
 
-    kube-scheduler looks at some of the nodes only, which its arguments bound. All are looked at here; the arguments are
-    read and checked so that its files can be used.
+    kube-scheduler looks for so many candidates and takes the best of those. Where room is all that is missing, all
+    nodes are known here, and the best of all is taken; elsewhere the arguments bound the search as they do there.
     """
 
     min_candidate_nodes_percentage: Int32 = 10
@@ -37,8 +37,14 @@ class DefaultPreemption:
 
     def post_filter(self, pod: Pod, rejection: Any, helper: Helper) -> Aftermath:
         """No node is feasible."""
-        preemption, said = helper.preempt(pod, rejection)
+        wanted = self.candidates_among(len(rejection.resolvable))
+        preemption, said = helper.preempt(pod, rejection, wanted)
         return Aftermath(preemption, f"preemption: {said}")
+
+    def candidates_among(self, nodes: int) -> int:
+        """How many candidates are enough where so many nodes come into question."""
+        share = nodes * self.min_candidate_nodes_percentage // 100
+        return min(max(share, self.min_candidate_nodes_absolute), nodes)
 
     def problems(self) -> Iterator[Problem]:
         """What kube-scheduler refuses of these arguments."""

@@ -122,6 +122,11 @@ class AffinityCounting:
             return slice(0, self._cluster.nodes.size)
         return rows
 
+    def is_inert(self) -> bool:
+        """Whether it demands nothing, and nobody on any node demands anything of it."""
+        theirs = any(tally.matches.any() for tally in self._theirs.by_key.values())
+        return self._near is None and self._far is None and not theirs
+
     def filter_nodes(self, nodes: Nodes) -> Verdicts:
         """What it demands near comes first, then what it demands far, then what others demand."""
         cases: list[tuple[Bools, Verdict]] = []

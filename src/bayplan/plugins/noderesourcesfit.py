@@ -16,7 +16,7 @@ from bayplan.plugins.allocation import AllocationScoring, loads_to_score
 from bayplan.plugins.arguments import ScoringStrategy, below, name_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -113,6 +113,10 @@ class FitFiltering:
         """What a node must have free, by the number of the resource; nothing else is looked at."""
         return self._needs
 
+    def verdict_for(self, has: Mapping[int, int], taken: Mapping[int, int]) -> Verdict:
+        """The verdict on a node that has this, and of which this is taken."""
+        return self._meanings[self._judge((has[number], taken[number]) for number, _ in self._needs)]
+
     def filter_nodes(self, nodes: Nodes) -> Verdicts:
         """No where there is no room for one more pod, or not enough of something."""
         if self._is_usual:
@@ -140,11 +144,14 @@ class FitFiltering:
         """The same for one node."""
         resources = nodes.table.resources
         allocatable, requested = resources.allocatable, resources.requested
+        return self._judge((allocatable.item(number, row), requested.item(number, row)) for number, _ in self._needs)
+
+    def _judge(self, amounts: Iterable[tuple[int, int]]) -> int:
+        """The code for what a node has and what is taken of it, of each thing that is needed."""
         lacks: list[bool] = []
         hopeless = False
-        for number, amount in self._needs:
-            has = allocatable.item(number, row)
-            lacking = amount > has - requested.item(number, row)
+        for (number, amount), (has, taken) in zip(self._needs, amounts, strict=True):
+            lacking = amount > has - taken
             hopeless = hopeless or (lacking and amount > has and number != PODS_ROW)
             lacks.append(lacking)
         return self._meanings.code(tuple(lacks), hopeless=hopeless) if True in lacks else 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
 
 #: What is compared, in the order in which it is reported.
 ASPECTS = ("feasible", "scores", "choice", "message", "preemption")
-#: Disagreements beyond this many are counted, not kept.
-_KEPT = 200
+#: Disagreements beyond this many in one aspect are counted, not kept: a thousand scores must not hide one choice.
+KEPT = 100
 
 
 @dataclass(slots=True)
@@ -31,6 +32,7 @@ class Agreement:
     steps: int = 0
     counts: dict[str, Count] = field(default_factory=lambda: {aspect: Count() for aspect in ASPECTS})
     disagreements: list[dict[str, Any]] = field(default_factory=list)
+    _kept: Counter[str] = field(default_factory=Counter)
 
     def compare(self, aspect: str, ours: object, theirs: object, **where: Any) -> bool:
         """Count a comparison, and keep it where the two differ."""
@@ -41,8 +43,8 @@ class Agreement:
         count = self.counts[aspect]
         count.compared += 1
         count.agree += same
-        if not same and len(self.disagreements) < _KEPT:
-            self.disagreements.append({"aspect": aspect, **details})
+        if not same:
+            self._keep({"aspect": aspect, **details})
         return same
 
     def add(self, other: Agreement) -> None:
@@ -51,14 +53,31 @@ class Agreement:
         for aspect, count in other.counts.items():
             self.counts[aspect].compared += count.compared
             self.counts[aspect].agree += count.agree
-        self.disagreements += other.disagreements[: _KEPT - len(self.disagreements)]
+        for one in other.disagreements:
+            self._keep(one)
 
     @property
     def complete(self) -> bool:
         """Whether nothing differs."""
-        return all(count.agree == count.compared for count in self.counts.values())
+        return self.agreed == self.compared
+
+    @property
+    def compared(self) -> int:
+        """How many comparisons were made."""
+        return sum(count.compared for count in self.counts.values())
+
+    @property
+    def agreed(self) -> int:
+        """In how many of them the two were the same."""
+        return sum(count.agree for count in self.counts.values())
 
     def data(self) -> dict[str, Any]:
         """For programs."""
         counts = {aspect: {"compared": count.compared, "agree": count.agree} for aspect, count in self.counts.items()}
         return {"steps": self.steps, **counts, "disagreements": self.disagreements}
+
+    def _keep(self, disagreement: dict[str, Any]) -> None:
+        aspect = disagreement["aspect"]
+        self._kept[aspect] += 1
+        if self._kept[aspect] <= KEPT:
+            self.disagreements.append(disagreement)

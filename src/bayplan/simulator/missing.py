@@ -3,15 +3,16 @@
 **Volumes that nobody has looked at yet.** A volume is made `Pending`, and moments later the volume controller finds it
 `Available`. In some traces the objects were read in between. kube-scheduler decided afterwards.
 
-**Services.** A trace lists the cluster's objects. Some were recorded in a cluster that had Services left over from before, and do
-not list them; yet by them pods without constraints of their own were spread. Which pods were, every step shows: the
-score of PodTopologySpread is there or it is not. From that the Services' selectors are worked out, a label at a time,
-the label that accounts for most pods first. Only that the score is there is read; what it is, is compared.
+**Services.** A trace lists the cluster's objects. Some were recorded in a cluster that had Services left over from
+before, and do not list them; yet by them pods without constraints of their own were spread. Which pods were, every step
+shows: the score of PodTopologySpread is there or it is not. From that the Services' selectors are worked out, a label
+at a time, the label that accounts for most pods first. Only that the score is there is read; what it is, is compared.
 """
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -29,6 +30,27 @@ if TYPE_CHECKING:
     from bayplan.simulator.traces import Trace
 
 _PLUGIN = "PodTopologySpread"
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that a replay took to be otherwise than the trace says."""
+
+    kind: str
+    #: With its namespace, if it has one.
+    name: str
+    said: str
+
+
+def notes_on(before: Iterable[ClusterObject], services: Iterable[Service]) -> Iterable[Note]:
+    """What is told of the objects that were taken to be settled, and of the Services that must have been there."""
+    for one in before:
+        if settled(one) is not one:
+            yield Note("PersistentVolume", one.metadata.name, "Pending in the trace, Available when it was decided")
+    for service in services:
+        labels = ", ".join(f"{key}={value}" for key, value in (service.spec.selector or {}).items())
+        namespace = service.metadata.namespace
+        yield Note("Service", f"{namespace}/{service.metadata.name}", f"not listed, yet pods with {labels} were spread")
 
 
 def missing_services(trace: Trace) -> tuple[Service, ...]:

@@ -9,12 +9,11 @@ import msgspec
 from bayplan.cache.cache import Cache
 from bayplan.contract.events import Gone, Seen
 from bayplan.engine.engine import Engine
-from bayplan.engine.preempting import Preempting
-from bayplan.errors import UsageError
+from bayplan.errors import PluginFailure, UsageError
 from bayplan.profiles.configuration import default_configuration, read_configuration
 from bayplan.profiles.policy import policies_of
 from bayplan.simulator.agreement import Agreement
-from bayplan.simulator.missing import missing_services, settled
+from bayplan.simulator.missing import missing_services, notes_on, settled
 from bayplan.simulator.traces import Decided, Deleted, Updated, empty_object
 
 if TYPE_CHECKING:
@@ -35,13 +34,16 @@ class Replay:
 
     def __init__(self, trace: Trace) -> None:
         self.trace = trace
-        policies = policies_of_trace(trace)
+        policies = playable(trace)
         self.cache = Cache(annotations_matter=any(policy.reads_annotations for policy in policies))
         self.engine = Engine(self.cache.cluster, policies)
         self.agreement = Agreement()
         #: Called with each decision of ours, before the next step.
         self.on_decision: Callable[[Decision], None] | None = None
-        for one in (*map(settled, trace.objects), *missing_services(trace)):
+        services = missing_services(trace)
+        #: What was taken to be otherwise than the trace says.
+        self.notes = tuple(notes_on(trace.objects, services))
+        for one in (*map(settled, trace.objects), *services):
             self.cache.apply(Seen(one))
 
     def run(self) -> Agreement:
@@ -65,9 +67,15 @@ class Replay:
         return pod or empty_object(step.kind, step.key)
 
     def _decide(self, index: int, step: Decided) -> None:
-        policy = self._policy(step.pod)
         where = {"trace": self.trace.name, "step": index, "pod": step.pod.metadata.key}
-        gate = _gate(policy, step.pod)
+        try:
+            self._compare(step, where)
+        except PluginFailure as failure:
+            self.agreement.judge("choice", False, ours=str(failure), theirs=step.node or step.outcome, **where)
+        self._follow(step)
+
+    def _compare(self, step: Decided, where: dict[str, Any]) -> None:
+        gate = _gate(self._policy(step.pod), step.pod)
         if gate or step.outcome == "gated":
             self.agreement.compare("choice", "gated" if gate else "decided", step.outcome, **where)
             if step.message:
@@ -79,7 +87,6 @@ class Replay:
             decision = self._preempt(step, decision, where)
         if step.outcome == "bound":
             self._compare_bound(step, decision, where)
-            self._bind(step)
         else:
             self._compare_unschedulable(step, decision, where)
 
@@ -95,10 +102,7 @@ class Replay:
         theirs = {"node": step.nominated, "victims": sorted(step.victims)}
         ours = self._equal_preemption(step, decision)
         self.agreement.compare("preemption", ours, theirs, **where)
-        for key in step.victims:
-            pod = self.cache.cluster.pod_on_node(key)
-            if pod is not None:
-                self.cache.apply(Gone(pod))
+        self._evict(step)
         status = msgspec.structs.replace(step.pod.status, nominated_node_name=step.nominated)
         return self._ask(msgspec.structs.replace(step.pod, status=status))
 
@@ -111,11 +115,9 @@ class Replay:
         ours = decision.preemption
         if ours is None or decision.rejection is None:
             return {"node": None, "victims": []}
-        search = Preempting(self.cache.cluster, self.engine.plan(step.pod), step.pod)
-        candidates, _ = search.candidates(decision.rejection.resolvable)
-        unseen = len(decision.rejection.resolvable) - _looked_at(
-            len(decision.rejection.resolvable), self._policy(step.pod)
-        )
+        candidates = self.engine.preempting(step.pod).candidates(decision.rejection)
+        potential = len(decision.rejection.resolvable)
+        unseen = potential - _looked_at(potential, self._policy(step.pod))
         for candidate in candidates:
             if self.cache.cluster.nodes.name(candidate.row) != step.nominated:
                 continue
@@ -161,19 +163,35 @@ class Replay:
             ours = {"node": decision.preemption.node}
             self.agreement.compare("preemption", ours, {"node": step.nominated}, **where)
 
-    def _bind(self, step: Decided) -> None:
-        spec = msgspec.structs.replace(step.pod.spec, node_name=step.node or "")
-        self.cache.apply(Seen(msgspec.structs.replace(step.pod, spec=spec)))
+    def _follow(self, step: Decided) -> None:
+        """What was decided then happens, whatever we would have done."""
+        self._evict(step)
+        if step.outcome == "bound":
+            spec = msgspec.structs.replace(step.pod.spec, node_name=step.node or "")
+            self.cache.apply(Seen(msgspec.structs.replace(step.pod, spec=spec)))
+
+    def _evict(self, step: Decided) -> None:
+        for key in step.victims:
+            pod = self.cache.cluster.pod_on_node(key)
+            if pod is not None:
+                self.cache.apply(Gone(pod))
 
     def _policy(self, pod: Pod) -> Policy:
-        name = pod.spec.scheduler_name or "default-scheduler"
-        policy = self.engine.policies.get(name)
-        if policy is None:
+        return self.engine.policies[_scheduler_of(pod)]
+
+
+def playable(trace: Trace) -> tuple[Policy, ...]:
+    """The policies that a trace's pods are decided by. A UsageError says why it cannot be played."""
+    policies = policies_of_trace(trace)
+    names = {policy.scheduler_name for policy in policies}
+    for index, step in enumerate(trace.steps):
+        if isinstance(step, Decided) and _scheduler_of(step.pod) not in names:
             raise UsageError(
-                f"{self.trace.name}: pod {pod.metadata.key} asks for the scheduler {name!r}, which is not configured",
-                remedy=f"meta.config has {', '.join(self.engine.policies)}",
+                f"{trace.name}: steps[{index}]: pod {step.pod.metadata.key} asks for the scheduler "
+                f"{_scheduler_of(step.pod)!r}, which is not configured",
+                remedy=f"meta.config has {', '.join(sorted(names))}",
             )
-        return policy
+    return policies
 
 
 def policies_of_trace(trace: Trace) -> tuple[Policy, ...]:
@@ -183,6 +201,10 @@ def policies_of_trace(trace: Trace) -> tuple[Policy, ...]:
     else:
         configuration = read_configuration(msgspec.json.encode(trace.config).decode(), f"{trace.name}: meta.config")
     return policies_of(configuration)
+
+
+def _scheduler_of(pod: Pod) -> str:
+    return pod.spec.scheduler_name or "default-scheduler"
 
 
 def _gate(policy: Policy, pod: Pod) -> str:
@@ -198,8 +220,7 @@ def _gate(policy: Policy, pod: Pod) -> str:
 def _looked_at(potential: int, policy: Policy) -> int:
     """How many of the nodes that come into question kube-scheduler looks at, by DefaultPreemption's arguments."""
     for plugin in policy.post_filters:
-        absolute = getattr(plugin, "min_candidate_nodes_absolute", None)
-        if absolute is not None:
-            share = potential * plugin.min_candidate_nodes_percentage // 100
-            return int(min(max(share, absolute), potential))
+        candidates_among = getattr(plugin, "candidates_among", None)
+        if candidates_among is not None:
+            return int(candidates_among(potential))
     return potential

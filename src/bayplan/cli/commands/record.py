@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bayplan.cli.output import JSON, TABLE, print_facts, print_json, say
+from bayplan.cli.output import JSON, TABLE, print_facts, print_json, progress
 from bayplan.errors import EnvironmentFault, UsageError
 
 if TYPE_CHECKING:
@@ -116,9 +116,7 @@ def _recorder() -> Callable[[Scenario, Callable[[int, int], None]], Trace]:
 
 
 def _progress(done: int, of_all: int) -> None:
-    """A line for each tenth, so that neither a terminal nor a log is flooded."""
-    if done and done * 10 // of_all > (done - 1) * 10 // of_all:
-        say(f"played {done} of {of_all} steps")
+    progress("played", done, of_all, "steps")
 
 
 def _summary(trace: Trace) -> dict[str, object]:
