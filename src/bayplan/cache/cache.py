@@ -50,7 +50,8 @@ class Cache:
 
     def __init__(self, *, annotations_matter: bool = False) -> None:
         self.cluster = Cluster(annotations_matter=annotations_matter)
-        #: Pods that we have placed and that the watch does not show on their node yet, by key, with the node.
+        #: Pods that we have placed and that the watch does not show on their node yet, by key, with the node. They
+        #: take room there, and are nominated to none.
         self._assumed: dict[str, tuple[Pod, str]] = {}
         cluster = self.cluster
         self._stores: dict[type, Store[Any]] = {
@@ -98,6 +99,13 @@ class Cache:
         """What we have decided was not carried out. Nothing if the watch has since shown the pod on a node."""
         if self._assumed.pop(key, None) is not None:
             self.cluster.remove_pod(key)
+
+    def check(self) -> None:
+        """Assert what must always hold; for tests."""
+        self.cluster.check()
+        for key, (pod, _) in self._assumed.items():
+            assert self.cluster.pod_on_node(key) is pod
+            assert self.cluster.nominated_node(key) is None
 
     def _apply(self, one: Any, *, there: bool) -> None:
         if isinstance(one, Pod):

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 #: Each command, the module that holds it, and the sentence `--help` shows without importing it.
 COMMANDS = {
+    "bench": "Measure Bayplan on this machine",
     "cluster": "Say which cluster this is, who you are to it, and whether it answers",
     "completion": "Print the shell code that completes bayplan's commands and options",
     "record": "Record what a real kube-scheduler decides, as a trace to compare with",

@@ -61,12 +61,13 @@ class Cluster:
         self.csi_drivers: Store[CSIDriver] = Store()
         self.capacities: Store[CSIStorageCapacity] = Store()
         self.attachments: Store[VolumeAttachment] = Store()
-        #: Pods on nodes that are not there, by node and key.
+        #: Pods on nodes that are not there, by node and key. None of them is in `pods`.
         self._strays: dict[str, dict[str, Pod]] = {}
         #: Where each stray is.
         self._stray_on: dict[str, str] = {}
-        #: Pods that are to go to a row once there is room, by row and key.
+        #: Pods that are to go to a node once there is room, by node and key. The node need not be there.
         self._nominated: dict[str, dict[str, Pod]] = {}
+        #: Where each of them is to go.
         self._nominated_to: dict[str, str] = {}
         self._shared: dict[Callable[[Cluster], Any], Any] = {}
 
@@ -125,6 +126,10 @@ class Cluster:
         node = self._stray_on.get(key)
         return None if node is None else self._strays[node][key]
 
+    def strays(self) -> Mapping[str, Mapping[str, Pod]]:
+        """The pods on nodes that are not there, by node and key."""
+        return self._strays
+
     def nominate(self, pod: Pod, node: str) -> None:
         """A pod waits for room on a node: others of no higher priority must leave it that room."""
         key = pod.metadata.key
@@ -153,6 +158,16 @@ class Cluster:
         """The labels of a namespace, None if it is not known."""
         known = self.namespaces.get(namespace)
         return None if known is None else known.metadata.labels
+
+    def check(self) -> None:
+        """Assert what must always hold; for tests."""
+        self.nodes.check()
+        self.pods.check()
+        for apart, whole in ((self._strays, self._stray_on), (self._nominated, self._nominated_to)):
+            assert all(apart.values())
+            assert {key: node for node, pods in apart.items() for key in pods} == whole
+        assert self._strays.keys().isdisjoint(self.nodes.row_of)
+        assert self._stray_on.keys().isdisjoint(self.pods.by_key)
 
     def _stray(self, key: str, pod: Pod, node: str) -> None:
         self._strays.setdefault(node, {})[key] = pod

@@ -93,3 +93,10 @@ class FieldColumns:
         """Make room for more nodes."""
         self._length = length
         self._columns = {field: grown(column, length, field.missing) for field, column in self._columns.items()}
+
+    def check(self, nodes: list[Node | None]) -> None:
+        """Assert what must always hold; for tests."""
+        for field, column in self._columns.items():
+            said = [field.missing if node is None else field.read(node) for node in nodes]
+            assert len(column) == self._length
+            assert np.array_equal(column[: len(nodes)], np.array(said, dtype=column.dtype), equal_nan=True)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from bayplan.columns.arrays import bounded
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bayplan.objects.node import Node
 
 #: Larger than any disk; a product with the count of nodes stays exact in a float.
@@ -59,3 +61,12 @@ class Images:
             image.rows.discard(row)
             if not image.rows:
                 del self._by_name[name]
+
+    def check(self, nodes: Sequence[Node | None]) -> None:
+        """Assert what must always hold; for tests."""
+        rows_of: dict[str, set[int]] = {}
+        for row, node in enumerate(nodes):
+            for image in node.status.images if node is not None else ():
+                for name in image.names:
+                    rows_of.setdefault(name, set()).add(row)
+        assert {name: image.rows for name, image in self._by_name.items()} == rows_of

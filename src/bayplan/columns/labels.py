@@ -10,7 +10,7 @@ from bayplan.columns.arrays import Ids, grown
 from bayplan.columns.interning import Interner
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from bayplan.objects.node import Node
 
@@ -64,6 +64,10 @@ class LabelColumns:
         for column in self._columns.values():
             column.ids = grown(column.ids, length, ABSENT)
 
-    def built(self) -> Iterable[LabelColumn]:
-        """Those that are there."""
-        return self._columns.values()
+    def check(self, nodes: Sequence[Node | None]) -> None:
+        """Assert what must always hold; for tests."""
+        for column in self._columns.values():
+            assert len(column.ids) == self._length
+            for row, node in enumerate(nodes):
+                value = None if node is None else node.metadata.labels.get(column.key)
+                assert column.ids.item(row) == (ABSENT if value is None else column.values.find(value))

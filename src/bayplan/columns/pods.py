@@ -7,7 +7,7 @@ that a selector selects asks each group once, not each pod. `log` has every comi
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from bayplan.columns.log import ChangeLog
 from bayplan.objects.requests import count_held, has_resize_status
@@ -64,9 +64,11 @@ class PodTable:
     def __init__(self, nodes: NodeTable, classes: PodClasses) -> None:
         self._nodes = nodes
         self._classes = classes
+        #: Only those that have pods.
         self._groups: dict[GroupKey, Group] = {}
         #: By namespace and name.
         self.by_key: dict[str, Placement] = {}
+        #: The same pods by row. Each knows its place in the list.
         self._on_row: dict[int, list[Placement]] = {}
         #: The pods that have affinity terms, by these terms, then by row.
         self.terms: dict[Terms, dict[int, int]] = {}
@@ -127,6 +129,37 @@ class PodTable:
         if load is None:
             load = pod_class.load = self._nodes.resources.load_of(count_held(pod))
         return load
+
+    def check(self) -> None:
+        """Assert what must always hold; for tests."""
+        placements = [placement for on_row in self._on_row.values() for placement in on_row]
+        assert {id(one) for one in placements} == {id(one) for one in self.by_key.values()}
+        for row, on_row in self._on_row.items():
+            assert [(one.row, one.index) for one in on_row] == [(row, index) for index in range(len(on_row))]
+        for key, one in self.by_key.items():
+            assert one.pod.metadata.key == key
+            assert self._nodes.nodes[one.row] is not None
+            assert self._groups[one.group.key] is one.group
+        for row in range(self._nodes.size):
+            self._nodes.resources.check_requested(row, [one.load for one in self.on(row)])
+        self._check_counts(placements)
+
+    def _check_counts(self, placements: list[Placement]) -> None:
+        rows, alive, terms = Counter[Any](), Counter[Any](), Counter[Any]()
+        ports, claims = Counter[Any](), Counter[str]()
+        for one in placements:
+            rows[one.group.key, one.row] += 1
+            alive[one.group.key, one.row] += not one.pod.is_terminating
+            terms[one.terms, one.row] += one.terms is not None
+            ports.update((one.row, port) for port in one.pod_class.host_ports)
+            claims.update(claims_of(one.pod))
+        groups = self._groups.items()
+        assert {(key, row): count for key, group in groups for row, count in group.rows.items()} == rows
+        assert {(key, row): count for key, group in groups for row, count in group.alive.items()} == +alive
+        assert all(group.rows for _, group in groups)
+        assert {(one, row): count for one, rows in self.terms.items() for row, count in rows.items()} == +terms
+        assert {(row, port): count for row, taken in self.ports.items() for port, count in taken.items()} == ports
+        assert self.claims == claims
 
     def _group_of(self, pod_class: PodClass) -> Group:
         group = pod_class.group

@@ -71,6 +71,22 @@ class Resources:
         self.requested[:, row] = 0
         self.compared[:, row] = 0
 
+    def check_allocatable(self, row: int, numbers: Numbers) -> None:
+        """Assert that this is what the node of a row has; for tests."""
+        fixed = (numbers.milli_cpu, numbers.memory, numbers.ephemeral_storage, numbers.pods)
+        has = dict(enumerate(fixed)) | {self.names.find(name): amount for name, amount in numbers.scalars.items()}
+        expected = [bounded(has.get(number, 0), MOST) for number in range(len(self.names))]
+        assert self.allocatable[:, row].tolist() == expected
+
+    def check_requested(self, row: int, loads: list[Load]) -> None:
+        """Assert that these loads are all that is taken on a row; for tests."""
+        requested = [0] * len(self.names)
+        for amounts, _, _ in loads:
+            for number, amount in amounts:
+                requested[number] += amount
+        assert self.requested[:, row].tolist() == requested
+        assert self.compared[:, row].tolist() == [sum(load[1] for load in loads), sum(load[2] for load in loads)]
+
     def load_of(self, numbers: PodNumbers) -> Load:
         """What a pod with these numbers takes, the pod itself counted."""
         amounts = [

@@ -39,8 +39,9 @@ class NodeTable:
         self.size = 0
         #: How many nodes there are.
         self.count = 0
-        #: By row; None where there is no node.
+        #: By row; None where there is no node. As long as there are rows.
         self.nodes: list[Node | None] = []
+        #: The row of each node that is there, by its name.
         self.row_of: dict[str, int] = {}
         self.resources = Resources(_FIRST_LENGTH)
         self.images = Images()
@@ -48,7 +49,9 @@ class NodeTable:
         self.feature_sets: Interner[frozenset[str]] = Interner()
         self.node_log: ChangeLog[int] = ChangeLog()
         self.load_log: ChangeLog[int] = ChangeLog()
+        #: The rows without a node, each once.
         self._free: list[int] = []
+        #: How long the arrays are; `size` at the least.
         self._length = _FIRST_LENGTH
         self._live: Bools = np.zeros(_FIRST_LENGTH, dtype=np.bool_)
         self._unschedulable: Bools = np.zeros(_FIRST_LENGTH, dtype=np.bool_)
@@ -118,6 +121,25 @@ class NodeTable:
         self._free.append(row)
         self.count -= 1
         return row
+
+    def check(self) -> None:
+        """Assert what must always hold; for tests."""
+        assert len(self.nodes) == self.size <= self._length
+        assert self.count == len(self.row_of)
+        assert {node.metadata.name: row for row, node in enumerate(self.nodes) if node is not None} == self.row_of
+        assert sorted(self._free) == [row for row, node in enumerate(self.nodes) if node is None]
+        for row, node in enumerate(self.nodes):
+            self._check_row(row, node)
+        self._labels.check(self.nodes)
+        self._fields.check(self.nodes)
+        self.images.check(self.nodes)
+
+    def _check_row(self, row: int, node: Node | None) -> None:
+        assert self._live.item(row) == (node is not None)
+        assert self._unschedulable.item(row) == (node is not None and node.spec.unschedulable)
+        assert self.taint_sets.things[self._taint_set[row]] == (node.spec.taints if node else ())
+        assert self.feature_sets.things[self._feature_set[row]] == frozenset(node.status.declared_features if node else ())
+        self.resources.check_allocatable(row, count_allocatable(node.status.allocatable if node else {}))
 
     def _write(self, row: int, node: Node | None) -> None:
         self.nodes[row] = node

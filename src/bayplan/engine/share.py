@@ -69,6 +69,12 @@ class Share:
         before, self.measure = self.measure, self._measured(feasible)
         if self.slot.uniform:
             self._set_all_to(self.weight * int(self.slot.normalizer.apply(self.slot.raw[:1], self.measure)[0]), touched)
+        elif self._as_they_are and self.weight == 1:
+            # The raw scores are the points: they are shared with the slot, and so up to date already.
+            if changed.everything or self.measure != before or self.points is not self.slot.raw:
+                touched.add_all()
+            touched.add_from(changed)
+            self.points = self.slot.raw
         elif changed.everything or self.measure != before or isinstance(self.points, int):
             self._renew(touched)
         elif changed:

@@ -115,13 +115,14 @@ class _Slot:
             where = np.flatnonzero(differs)
             where += rows.start
             old, new = old[differs], new[differs]
-        elif count == len(differs):
+        elif 2 * count > len(differs):
+            # That some are the same matters less than that all who read the same rows tell of the same ones.
             where = rows
         else:
             where, old, new = rows[differs], old[differs], new[differs]
         self._journal.note(self, where, old)
         values[where] = new
-        if count > _FEW:
+        if len(where) > _FEW:
             self.renewed += 1
         else:
             before = self.log.position

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayplan.columns.arrays import Ids, Ints, grown
+from bayplan.columns.arrays import Ids, Ints, grown, joined
 from bayplan.columns.labels import ABSENT
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     Weights = tuple[tuple[str, int, int], ...]
 
 _MOST_KNOWN = 20_000
-#: When more domains than this changed at once, all rows are looked at.
-_FEW = 8
 
 
 class Tally:
@@ -143,24 +141,34 @@ class Tallies:
             everything = True
             self._count_anew()
         else:
-            for placement, sign in entries:
-                self._take_in(placement, sign, changed)
+            self._take_in(entries, changed)
         self._pod_position = self._log.position
         if self._node_position != cluster.nodes.node_log.position:
             everything |= self._move_rows()
-        return None if everything or len(changed) > 8 * _FEW else changed
+        return None if everything else changed
 
     def rows_in(self, changed: list[tuple[str, int]] | None) -> Rows | None:
         """The rows that are in domains that changed."""
+        size = self._cluster.nodes.size
         if changed is None:
-            return slice(0, self._cluster.nodes.size)
-        distinct = {(key, domain) for key, domain in changed if domain >= 0}
-        if not distinct:
-            return None
-        if len(distinct) > _FEW:
-            return slice(0, self._cluster.nodes.size)
-        found = [np.flatnonzero(self._cluster.nodes.label_ids(key) == domain) for key, domain in distinct]
-        return found[0] if len(found) == 1 else np.unique(np.concatenate(found))
+            return slice(0, size)
+        by_key: dict[str, set[int]] = {}
+        for key, domain in changed:
+            if domain >= 0:
+                by_key.setdefault(key, set()).add(domain)
+        rows: Rows | None = None
+        for key, domains in by_key.items():
+            rows = joined(rows, self._rows_of_domains(key, domains))
+        return slice(0, size) if rows is not None and not isinstance(rows, slice) and 4 * len(rows) > size else rows
+
+    def _rows_of_domains(self, key: str, domains: set[int]) -> Rows:
+        ids = self._cluster.nodes.label_ids(key)
+        if len(domains) == 1:
+            return np.flatnonzero(ids == domains.pop())
+        # One place more, and the last: it answers for rows without the label, whose number is -1.
+        among = np.zeros(len(self.by_key[key].by_domain) + 1, dtype=np.bool_)
+        among[list(domains)] = True
+        return np.flatnonzero(among[ids])
 
     def _by_label(self, key: str, rows: Rows) -> Ids:
         return self._cluster.nodes.label_ids(key)[rows]
@@ -190,13 +198,26 @@ class Tallies:
                     moved = True
         return moved or entries is None
 
-    def _take_in(self, placement: Placement, sign: int, changed: list[tuple[str, int]]) -> None:
-        if self._group is not None and not (self._alive_only and placement.pod.is_terminating):
-            for key, weight, matches in self._weights_of_group(placement.group):
-                changed.append((key, self.tally(key).add(placement.row, sign * weight, sign * matches)))
-        if self._terms is not None and placement.terms is not None:
-            for key, weight, matches in self._weights_of_terms(placement.terms):
-                changed.append((key, self.tally(key).add(placement.row, sign * weight, sign * matches)))
+    def _take_in(self, entries: list[tuple[Placement, int]], changed: list[tuple[str, int]]) -> None:
+        """Count pods in and out. Most are none that count, and must cost next to nothing."""
+        of_group, of_terms = self._of_group, self._of_terms
+        for placement, sign in entries:
+            if self._group is not None:
+                weights = of_group.get(placement.group)
+                if weights is None:
+                    weights = self._weights_of_group(placement.group)
+                if weights and not (self._alive_only and placement.pod.is_terminating):
+                    self._add(weights, placement.row, sign, changed)
+            if self._terms is not None and placement.terms is not None:
+                weights = of_terms.get(placement.terms)
+                if weights is None:
+                    weights = self._weights_of_terms(placement.terms)
+                if weights:
+                    self._add(weights, placement.row, sign, changed)
+
+    def _add(self, weights: Weights, row: int, sign: int, changed: list[tuple[str, int]]) -> None:
+        for key, weight, matches in weights:
+            changed.append((key, self.tally(key).add(row, sign * weight, sign * matches)))
 
     def _count_anew(self) -> None:
         for tally in self.by_key.values():

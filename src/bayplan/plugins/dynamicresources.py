@@ -50,7 +50,7 @@ class DynamicResources:
         return _LEFT_ALONE if pod.spec.resource_claims else None
 
     def post_filter(self, pod: Pod, rejection: Any, helper: object) -> Aftermath:
-        """Nothing to give back. kube-scheduler's stumbles over a pod that it was not told of, and the message has it."""
+        """Nothing to give back. Over a pod that it was not told of kube-scheduler's stumbles, and says so."""
         if "DynamicResources" in rejection.unreached:
             return Aftermath(said="not found", final=True)
         return Aftermath()

@@ -14,7 +14,7 @@ from bayplan.plugins.spreading.constraints import HOSTNAME
 from bayplan.plugins.spreading.counts import ConstraintCounts
 
 if TYPE_CHECKING:
-    from bayplan.columns.arrays import Bools, Floats, Ints, Rows
+    from bayplan.columns.arrays import Bools, Floats, Ids, Ints, Rows
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 #: What a node is scored that a constraint cannot be asked about, for want of a label. It gets no points.
 _LEFT_OUT = -1
+#: More different scores than this are not worth a table.
+_MANY = 2048
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,19 +34,27 @@ class FewestFirst:
 
     def measure(self, scores: Scores) -> Measure:
         """The least and the largest of those that are not left out."""
-        asked = scores[scores != _LEFT_OUT]
-        if not len(asked):
-            return 0, 0
-        return asked.min().item(), max(asked.max().item(), 0)
+        least, largest = scores.min().item(), scores.max().item()
+        if least == _LEFT_OUT:
+            asked = scores[scores != _LEFT_OUT]
+            least = asked.min().item() if len(asked) else 0
+        return least, max(largest, 0)
 
     def apply(self, scores: Scores, measure: Measure) -> Ints:
         """Integers, rounded down."""
-        least, largest = measure
+        least, largest = map(int, measure)
+        if largest < _MANY and scores.max() <= largest:
+            # There are few different scores: each is worked out once. The last, at -1, is for those left out.
+            points = self._points(np.arange(largest + 2), least, largest)
+            points[_LEFT_OUT] = 0
+            found: Ints = points[scores]
+            return found
+        return np.where(scores == _LEFT_OUT, 0, self._points(scores.astype(np.int64), least, largest))
+
+    def _points(self, scores: Ints, least: int, largest: int) -> Ints:
         if largest == 0:
-            points: Ints = np.full(len(scores), MOST_POINTS, dtype=np.int64)
-        else:
-            points = (MOST_POINTS * (largest + least - scores) // largest).astype(np.int64)
-        return np.where(scores == _LEFT_OUT, 0, points)
+            return np.full(len(scores), MOST_POINTS, dtype=np.int64)
+        return MOST_POINTS * (largest + least - scores) // largest
 
 
 class SpreadScoring:
@@ -90,27 +100,45 @@ class SpreadScoring:
 
     def score_among(self, feasible: Bools) -> Ints:
         """For each node how many pods of the kind are near it, in each respect."""
-        table = self._cluster.nodes
-        asked = feasible.copy()
-        if self._all_keys:
-            for counts in self._counts:
-                asked &= table.label_ids(counts.constraint.key) >= 0
-        total: Floats = np.zeros(table.size)
+        asked = self._asked(feasible)
+        if len(self._counts) == 1 and self._counts[0].constraint.key != HOSTNAME:
+            # Of one constraint all nodes of a domain have the same: it is worked out once for each.
+            ids, values = self._by_domain(self._counts[0], asked)
+            return np.where(asked, _rounded(values).take(ids), _LEFT_OUT)
+        total: Floats = np.zeros(len(feasible))
         for counts in self._counts:
             total += self._score(counts, asked)
-        rounded: Ints = np.floor(total + 0.5).astype(np.int64)
-        return np.where(asked, rounded, _LEFT_OUT)
+        return np.where(asked, _rounded(total), _LEFT_OUT)
+
+    def _asked(self, feasible: Bools) -> Bools:
+        """The feasible nodes, less those without a label that they must have."""
+        if not self._all_keys:
+            return feasible
+        asked = feasible
+        for counts in self._counts:
+            asked = asked & (self._cluster.nodes.label_ids(counts.constraint.key) >= 0)
+        return asked
 
     def _score(self, counts: ConstraintCounts, asked: Bools) -> Floats:
-        constraint, tally = counts.constraint, counts.tally
-        ids = self._cluster.nodes.label_ids(constraint.key)
-        if constraint.key == HOSTNAME:
-            near, domains = tally.by_row, int(np.count_nonzero(asked))
-        else:
-            near = tally.by_domain[ids] if len(tally.by_domain) else np.zeros(len(ids), dtype=np.int64)
-            domains = _count_distinct(ids[asked], len(tally.by_domain))
-        weight = math.log(domains + 2)
-        return np.where(ids >= 0, near * weight + float(constraint.max_skew - 1), 0.0)
+        if counts.constraint.key != HOSTNAME:
+            ids, values = self._by_domain(counts, asked)
+            found: Floats = values.take(ids)
+            return found
+        weight = math.log(int(np.count_nonzero(asked)) + 2)
+        there = self._cluster.nodes.label_ids(HOSTNAME) >= 0
+        return np.where(there, counts.tally.by_row * weight + float(counts.constraint.max_skew - 1), 0.0)
+
+    def _by_domain(self, counts: ConstraintCounts, asked: Bools) -> tuple[Ids, Floats]:
+        """The domain of each row, and the score of each domain; last, and so at -1, that of having none."""
+        ids = self._cluster.nodes.label_ids(counts.constraint.key)
+        by_domain = counts.tally.by_domain
+        # To have no domain counts as one more, as it does for kube-scheduler; hence one place more, for -1.
+        inhabited = np.zeros(len(by_domain) + 1, dtype=np.bool_)
+        inhabited[ids[asked]] = True
+        weight = math.log(int(np.count_nonzero(inhabited)) + 2)
+        values = np.zeros(len(by_domain) + 1)
+        values[:-1] = by_domain * weight + float(counts.constraint.max_skew - 1)
+        return ids, values
 
     def _begin(self) -> None:
         defaults = self._defaults
@@ -126,7 +154,7 @@ class SpreadScoring:
         ]
 
 
-def _count_distinct(ids: np.ndarray[tuple[int], np.dtype[np.int32]], most: int) -> int:
-    """How many domains there are; to have none counts as one more, as it does for kube-scheduler."""
-    # One place more, for -1.
-    return int(np.count_nonzero(np.bincount(ids + 1, minlength=most + 1)))
+def _rounded(scores: Floats) -> Ints:
+    """To the nearest integer, halves up; none is below zero."""
+    rounded: Ints = np.floor(scores + 0.5).astype(np.int64)
+    return rounded

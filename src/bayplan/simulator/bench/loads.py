@@ -1,23 +1,25 @@
 """What the engine is measured with: clusters and streams of pods, as the bytes that an API server would send.
 
-Shapes and names follow scheduler_perf, Kubernetes' own benchmark, so that figures can be laid side by side: nodes with 4
-CPUs, 32Gi and room for 110 pods in ten zones; pods that ask for 100m and 500Mi.
+Shapes and names follow scheduler_perf, Kubernetes' own benchmark, so that figures can be laid side by side: nodes with
+4 CPUs, 32Gi and room for 110 pods in ten zones; pods that ask for 100m and 500Mi.
 """
 
 from __future__ import annotations
 
-import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Callable, Iterator
 
     Shape = Callable[[int, random.Random], dict[str, Any]]
 
 _ZONES = 10
+#: What a node takes at the most.
+PODS_PER_NODE = 110
 _HOSTNAME = "kubernetes.io/hostname"
 _ZONE = "topology.kubernetes.io/zone"
 _encode = msgspec.json.Encoder().encode
@@ -45,7 +47,7 @@ def node_bytes(index: int, load: Load) -> bytes:
         "kubernetes.io/arch": "amd64",
         "kubernetes.io/os": "linux",
     }
-    amounts = {"cpu": load.node_cpu, "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": "110"}
+    amounts = {"cpu": load.node_cpu, "memory": "32Gi", "ephemeral-storage": "100Gi", "pods": str(PODS_PER_NODE)}
     status = {
         "capacity": amounts,
         "allocatable": amounts,
@@ -193,6 +195,9 @@ LOADS = (
     Load("unschedulable", "every other pod asks for more than any node has", _half_hopeless),
     Load("mixed", "many kinds of pods, a quarter of them with demands about others", _mixed(50)),
 )
+
+
+WORKLOADS = tuple(load.name for load in LOADS)
 
 
 def pods(load: Load, count: int, dice: random.Random) -> Iterator[bytes]:

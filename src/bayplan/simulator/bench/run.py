@@ -1,4 +1,4 @@
-"""One measurement: a stream of pods, each decoded from bytes, decided against all nodes, assumed, and its story kept."""
+"""One measurement: pods that come as bytes, are decided against all nodes and assumed, and whose stories are kept."""
 
 from __future__ import annotations
 
@@ -24,6 +24,8 @@ from bayplan.profiles.policy import policies_of
 from bayplan.simulator.bench.loads import load_named, node_bytes, pod_bytes, pods
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bayplan.engine.engine import Decision
     from bayplan.engine.preemption import Preemption
     from bayplan.simulator.bench.loads import Load
@@ -89,12 +91,15 @@ class Measurement:
         self._placed: list[Pod] = []
         self._nodes: list[Node] = []
         self._took = 0.0
+        #: Called ten times on the way, with how many pods are decided.
+        self.on_progress: Callable[[int], None] | None = None
 
     def run(self) -> Result:
         """Measure."""
         setting = self.setting
         self._fill()
         stream = list(pods(self._load, setting.pods, self._dice))
+        milestones = {setting.pods * tenth // 10 for tenth in range(1, 10)} if self.on_progress else ()
         times: list[int] = []
         preemptions = unplaced = 0
         gc.collect()
@@ -110,6 +115,8 @@ class Measurement:
             times.append(time.perf_counter_ns() - start)
             if setting.churn and index % 10 == 9:
                 self._churn(index)
+            if index in milestones:
+                self._tell(index)
         took = (time.perf_counter_ns() - began) / 1e9
         times.sort()
         return Result(
@@ -124,6 +131,10 @@ class Measurement:
             load_s=round(self._took, 3),
             digest=self._digest.hexdigest()[:16],
         )
+
+    def _tell(self, done: int) -> None:
+        if self.on_progress is not None:
+            self.on_progress(done)
 
     def _fill(self) -> None:
         """Take in the nodes and the pods that are on them already."""
