@@ -59,12 +59,12 @@ def fails_with(error: BaseException) -> click.Command:
     return command
 
 
-@pytest.mark.parametrize("command", ["", *sorted(COMMANDS)])
+@pytest.mark.parametrize("command", ["", *sorted(COMMANDS), "bench engine"])
 def test_help_is_what_the_golden_file_says(command: str, golden: Callable[[str, str], None]) -> None:
     shown = run(*command.split(), "--help", COLUMNS="100")
     assert shown.returncode == 0
     assert shown.stderr == ""
-    golden(f"help-{command or 'bayplan'}.txt", shown.stdout)
+    golden(f"help-{command.replace(' ', '-') or 'bayplan'}.txt", shown.stdout)
 
 
 def test_the_sentence_in_the_overview_is_the_first_of_the_commands_own_help() -> None:

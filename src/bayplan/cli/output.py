@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
+import time
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -39,6 +40,22 @@ def progress(verb: str, done: int, of_all: int, what: str) -> None:
     """Say how far it is: a line for each tenth, so that neither a terminal nor a log is flooded."""
     if done and done * 10 // of_all > (done - 1) * 10 // of_all:
         say(f"{verb} {done} of {of_all} {what}")
+
+
+class Patience:
+    """How long a person waits without a word: what is said sooner after the last word is not printed."""
+
+    __slots__ = ("_seconds", "_spoke")
+
+    def __init__(self, seconds: float = 5.0) -> None:
+        self._seconds = seconds
+        self._spoke = time.monotonic()
+
+    def say(self, sentence: str) -> None:
+        """Talk to the person, if it is time to."""
+        if time.monotonic() - self._spoke >= self._seconds:
+            self._spoke = time.monotonic()
+            say(sentence)
 
 
 def ready(sentence: str) -> None:
