@@ -138,7 +138,9 @@ class NodeTable:
         assert self._live.item(row) == (node is not None)
         assert self._unschedulable.item(row) == (node is not None and node.spec.unschedulable)
         assert self.taint_sets.things[self._taint_set[row]] == (node.spec.taints if node else ())
-        assert self.feature_sets.things[self._feature_set[row]] == frozenset(node.status.declared_features if node else ())
+        assert self.feature_sets.things[self._feature_set[row]] == frozenset(
+            node.status.declared_features if node else ()
+        )
         self.resources.check_allocatable(row, count_allocatable(node.status.allocatable if node else {}))
 
     def _write(self, row: int, node: Node | None) -> None:
