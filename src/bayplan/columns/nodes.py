@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayplan.columns.resources import USUAL
+from bayplan.columns.resources import COMPARED, USUAL
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 class Nodes:
     """Rows of the table, all of them or a few. Everything it gives has one entry a row, in the order of the rows."""
 
-    __slots__ = ("_amounts", "_length", "cluster", "rows", "table")
+    __slots__ = ("_amounts", "_complete", "_length", "cluster", "rows", "table")
 
     def __init__(self, cluster: Cluster, rows: Rows) -> None:
         self.cluster = cluster
@@ -31,6 +31,7 @@ class Nodes:
         #: How to index an array that has an entry for each row of the table.
         self.rows = rows
         self._amounts: tuple[Ints, Ints, Ints] | None = None
+        self._complete: bool | None = None
         self._length = rows.stop - rows.start if isinstance(rows, slice) else len(rows)
 
     @classmethod
@@ -85,6 +86,13 @@ class Nodes:
                 resources.compared[:, rows],
             )
         return amounts
+
+    @property
+    def complete(self) -> bool:
+        """Whether all of them have CPU and memory, so that nobody has to mind that some might not."""
+        if self._complete is None:
+            self._complete = bool(self.usual_amounts()[0][:COMPARED].all())
+        return self._complete
 
     def zeros(self) -> Ints:
         """A zero a row, to begin with."""

@@ -88,11 +88,13 @@ class PodClass:
 class PodClasses:
     """The classes there are. When there are too many, which means that pods are all different, they are let go."""
 
-    __slots__ = ("_by_key", "_limit", "_terms", "annotations_matter")
+    __slots__ = ("_by_key", "_last", "_limit", "_terms", "annotations_matter")
 
     def __init__(self, *, limit: int = 10_000, annotations_matter: bool = False) -> None:
         self._by_key: dict[bytes, PodClass] = {}
         self._terms: dict[Terms, Terms] = {}
+        #: The last pod that was asked about, with its class: one pod is asked about several times in a row.
+        self._last: tuple[Pod, PodClass] | None = None
         self._limit = limit
         #: Whether some plugin reads annotations of pods; then pods with different ones differ.
         self.annotations_matter = annotations_matter
@@ -102,6 +104,9 @@ class PodClasses:
 
     def class_of(self, pod: Pod) -> PodClass:
         """The class of a pod."""
+        last = self._last
+        if last is not None and last[0] is pod:
+            return last[1]
         key = self._key(pod)
         found = self._by_key.get(key)
         if found is None:
@@ -109,6 +114,7 @@ class PodClasses:
                 self._by_key.clear()
                 self._terms.clear()
             found = self._by_key[key] = PodClass(key, pod, self._terms)
+        self._last = pod, found
         return found
 
     def _key(self, pod: Pod) -> bytes:

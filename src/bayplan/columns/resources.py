@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 CPU_ROW, MEMORY_ROW, EPHEMERAL_ROW, PODS_ROW = range(4)
 #: How many resources there are on every node.
 USUAL = 4
+#: Of these, those that nodes are compared by: CPU and memory.
+COMPARED = 2
 
 #: Below this, 16,000 pods on a node cannot add up to more than 64 bits hold. Nobody has met a pod above it.
 _ORDINARY = 2**48

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary, WeakValueDictionary
 
+import msgspec
 import numpy as np
 
 from bayplan.contract.aftermath import Aftermath
@@ -36,8 +37,7 @@ if TYPE_CHECKING:
 _PLAN_CELLS = 50_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(msgspec.Struct, frozen=True):
     """What came of looking at a pod."""
 
     pod: Pod

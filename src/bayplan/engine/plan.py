@@ -54,6 +54,9 @@ class Plan:
         self._positions = [0] * len(filters)
         self._node_position = -1
         self._ranked_position = -1
+        #: Those whose points may change though no node does.
+        self._unsettled = self.shares
+        self._moving = [(index, slot) for index, slot in enumerate(filters) if not slot.reads_nodes_alone]
         #: Rows to be filtered again.
         self._unfiltered = Touched(everything=True)
         #: Rows to be ranked again.
@@ -64,9 +67,7 @@ class Plan:
         unfiltered = self._unfiltered
         log = self._cluster.nodes.node_log
         nodes_changed = log.position != self._node_position
-        for index, slot in enumerate(self.filters):
-            if slot.reads_nodes_alone and not nodes_changed:
-                continue
+        for index, slot in enumerate(self.filters) if nodes_changed else self._moving:
             slot.refresh()
             if slot.renewed != self._renewed[index] or slot.log.position != self._positions[index]:
                 slot.tell(unfiltered, self._renewed[index], self._positions[index])
@@ -103,9 +104,10 @@ class Plan:
         position = self._cluster.nodes.node_log.position
         nodes_changed = position != self._ranked_position
         self._ranked_position = position
-        for share in self.shares:
-            if nodes_changed or not share.is_settled:
-                share.refresh(self.feasible, self._unranked)
+        for share in self.shares if nodes_changed else self._unsettled:
+            share.refresh(self.feasible, self._unranked)
+        if nodes_changed:
+            self._unsettled = [share for share in self.shares if not share.is_settled]
         size = len(self.feasible)
         if len(self.ranking) < size:
             self.ranking = cast(Ints, longer(self.ranking, size))

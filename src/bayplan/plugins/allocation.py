@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayplan.columns.arrays import TOO_MUCH, Ints, bounded
-from bayplan.columns.resources import CPU_ROW, MEMORY_ROW, USUAL
+from bayplan.columns.resources import COMPARED, CPU_ROW, MEMORY_ROW, USUAL
 from bayplan.contract.plugins import ROW
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre
 from bayplan.objects.requests import count_to_compare, count_to_rank, is_scalar
@@ -61,6 +61,16 @@ class ScoredLoads:
     @cached_property
     def _chosen(self) -> NDArray[np.intp]:
         return np.array(self.numbers, dtype=np.intp)
+
+    @cached_property
+    def total_weight(self) -> int:
+        """All weights together."""
+        return sum(self.weights)
+
+    def none_missing(self, nodes: Nodes) -> bool:
+        """Whether all of the nodes certainly have all of the resources."""
+        place = self._side_by_side
+        return place is not None and place.stop <= COMPARED and nodes.complete
 
     def capacity(self, nodes: Nodes) -> Ints:
         """What the nodes have of each."""
@@ -133,6 +143,12 @@ class AllocationScoring:
         if not loads.numbers:
             return nodes.zeros()
         capacity = loads.capacity(nodes)
+        if self.ratio is None and loads.none_missing(nodes):
+            points = self._points_within(loads.taken(nodes) + loads.added, capacity, capacity)
+            if loads.total_weight != len(loads.weights):
+                points *= loads.weighing
+            mean: Ints = np.add.reduce(points, axis=0) // loads.total_weight
+            return mean
         points = self._points(loads.taken(nodes) + loads.added, capacity)
         counts = capacity > 0
         if self.ratio is not None:
@@ -157,14 +173,18 @@ class AllocationScoring:
         return total // weights if weights else 0
 
     def _points(self, requested: Ints, capacity: Ints) -> Ints:
-        # Beyond its capacity a node is full; that it is overfull makes no difference, and could wrap around.
-        within = np.minimum(requested, capacity)
         divisor = np.maximum(capacity, 1)
         if self.ratio is not None:
-            return along_shape(within * _FULL // divisor, shape_of(self.ratio))
-        if self.strategy == "MostAllocated":
-            return within * MOST_POINTS // divisor
-        return (capacity - within) * MOST_POINTS // divisor
+            return along_shape(np.minimum(requested, capacity) * _FULL // divisor, shape_of(self.ratio))
+        return self._points_within(requested, capacity, divisor)
+
+    def _points_within(self, requested: Ints, capacity: Ints, divisor: Ints) -> Ints:
+        # Beyond its capacity a node is full; that it is overfull makes no difference, and could wrap around.
+        within = np.minimum(requested, capacity)
+        if self.strategy != "MostAllocated":
+            within = np.subtract(capacity, within, out=within)
+        within *= MOST_POINTS
+        return np.floor_divide(within, divisor, out=within)
 
 
 def along_shape(use: Ints, shape: tuple[tuple[int, int], ...]) -> Ints:

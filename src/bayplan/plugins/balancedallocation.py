@@ -53,14 +53,21 @@ class BalanceScoring:
 
     def score_nodes(self, nodes: Nodes) -> Ints:
         """From 0 to 100, and 75 where it makes no difference."""
-        capacity, taken = self.loads.capacity(nodes), self.loads.taken(nodes)
+        loads = self.loads
+        capacity, taken = loads.capacity(nodes), loads.taken(nodes)
+        complete = loads.none_missing(nodes)
+        divisor = capacity if complete else np.maximum(capacity, 1)
         # Two layers, without the pod and with it; in each a row a resource.
-        fractions = np.minimum(np.stack((taken, taken + self.loads.added)) / np.maximum(capacity, 1), 1.0)
-        there = capacity > 0
-        if len(there) == _PAIR:
-            deviation = np.abs((fractions[:, 0] - fractions[:, 1]) / 2) * (there[0] & there[1])
+        fractions = np.empty((2, *taken.shape))
+        np.divide(taken, divisor, out=fractions[0])
+        np.divide(taken + loads.added, divisor, out=fractions[1])
+        np.minimum(fractions, 1.0, out=fractions)
+        if len(taken) == _PAIR:
+            deviation = np.abs(fractions[:, 0] - fractions[:, 1]) / 2
+            if not complete:
+                deviation *= (capacity > 0).all(axis=0)
         else:
-            deviation = _deviation(fractions, there)
+            deviation = _deviation(fractions, capacity > 0)
         balance: Ints = ((1 - deviation) * float(MOST_POINTS)).astype(np.int64)
         better: Ints = _HALF + (_HALF + balance[1] - balance[0]) // 2
         return better

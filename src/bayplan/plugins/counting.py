@@ -125,14 +125,18 @@ class Tallies:
     def catch_up(self) -> list[tuple[str, int]] | None:
         """Take in what has happened. Returns the domains whose sum changed, by key; None where all may have."""
         cluster = self._cluster
+        if (
+            self._pod_position == self._log.position
+            and self._node_position == cluster.nodes.node_log.position
+            and self._namespaces == cluster.namespaces.version
+        ):
+            return []
         everything = False
         if self._namespaces != cluster.namespaces.version:
             self._namespaces = cluster.namespaces.version
             self._of_group.clear()
             self._of_terms.clear()
             self._pod_position = -1
-        if self._pod_position == self._log.position and self._node_position == cluster.nodes.node_log.position:
-            return []
         for tally in self.by_key.values():
             tally.fit(cluster.nodes.size, 0)
         entries = self._log.since(self._pod_position) if self._pod_position >= 0 else None
@@ -149,6 +153,8 @@ class Tallies:
 
     def rows_in(self, changed: list[tuple[str, int]] | None) -> Rows | None:
         """The rows that are in domains that changed."""
+        if not changed and changed is not None:
+            return None
         size = self._cluster.nodes.size
         if changed is None:
             return slice(0, size)

@@ -131,5 +131,9 @@ FEATURES: dict[str, SearchStrategy[dict[str, Any]]] = {
     "fussy": st.just({"containers": (_fussy,)}),
     "device_claims": st.just({"resource_claims": (PodResourceClaim("gpu", "claim"),)}),
     "ending": st.just({"deleted": True}),
+    "finished": st.just({"phase": "Succeeded"}),
+    "reborn": st.just({"uid": "another"}),
+    "nominated": st.sampled_from([{"nominated": "n0", "priority": 10}, {"nominated": "n1"}]),
+    "scheduler": st.just({"scheduler_name": "other"}),
     "started": st.sampled_from([{"started": "2026-01-01T00:00:00Z"}, {"started": "2026-01-02T00:00:00Z"}]),
 }
