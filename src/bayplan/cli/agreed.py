@@ -54,7 +54,7 @@ def _under(played: Played) -> Iterator[str]:
     shown = 0
     for group in _by_kind(played.agreement.disagreements):
         for one in group[:_SHOWN]:
-            yield from _told(one)
+            yield from told(one)
             shown += 1
     left = played.agreement.compared - played.agreement.agreed - shown
     if left:
@@ -79,7 +79,7 @@ def _by_kind(disagreements: Sequence[dict[str, Any]]) -> Iterable[list[dict[str,
     return groups.values()
 
 
-def _told(one: dict[str, Any]) -> Iterator[str]:
+def told(one: dict[str, Any]) -> Iterator[str]:
     """One disagreement: where it is and about what, then ours and theirs beneath each other."""
     where = f"step {one['step']}, {one['pod']}"
     if one["aspect"] == "scores":

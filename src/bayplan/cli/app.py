@@ -24,6 +24,7 @@ COMMANDS = {
     "bench": "Measure Bayplan on this machine",
     "cluster": "Say which cluster this is, who you are to it, and whether it answers",
     "completion": "Print the shell code that completes bayplan's commands and options",
+    "explain": "Tell why a pod of a trace went where it went, or nowhere",
     "record": "Record what a real kube-scheduler decides, as a trace to compare with",
     "replay": "Play traces through the engine, and say how far it agrees with kube-scheduler",
     "up": "Start Bayplan on this machine",

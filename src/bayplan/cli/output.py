@@ -76,10 +76,15 @@ def print_json_line(data: object) -> None:
 def print_table(
     columns: Sequence[str], rows: Iterable[Sequence[object]], *, under: Mapping[int, Sequence[str]] | None = None
 ) -> None:
-    """Print rows under their headings, in columns that line up; under the row of an index, lines that belong to it."""
+    """Print rows under their headings, in columns that line up; under the row of an index, lines that belong to it.
+
+    A heading may have several lines.
+    """
     cells = [[_cell(value) for value in row] for row in rows]
-    widths = [max(map(len, column)) for column in zip(columns, *cells, strict=True)]
-    click.echo(styled(_line(columns, widths), bold=True))
+    heads = _stacked(columns)
+    widths = [max(map(len, column)) for column in zip(*heads, *cells, strict=True)]
+    for head in heads:
+        click.echo(styled(_line(head, widths), bold=True))
     for index, row in enumerate(cells):
         click.echo(_line(row, widths))
         for line in (under or {}).get(index, ()):
@@ -105,6 +110,13 @@ def is_terminal() -> bool:
 
 def _cell(value: object) -> str:
     return "-" if value is None or value == "" else str(value)
+
+
+def _stacked(columns: Sequence[str]) -> list[list[str]]:
+    """The lines of the headings; those with fewer stand lower."""
+    broken = [column.split("\n") for column in columns]
+    most = max(map(len, broken))
+    return [list(line) for line in zip(*([""] * (most - len(lines)) + lines for lines in broken), strict=True)]
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
