@@ -26,16 +26,14 @@ _HEADING = 13
 
 
 def print_explanation(explanation: Explanation, *, everything: bool) -> None:
-    """Print a pod's story."""
+    """Print a pod's story. Where others made room for it, the nodes are told of as they were before."""
     print_facts(dict(_facts(explanation)))
-    for number, attempt in enumerate(explanation.attempts, 1):
-        if len(explanation.attempts) > 1:
-            click.echo(f"\n{'Before' if number == 1 else 'After'} the others made room")
-        chosen = explanation.node if attempt is explanation.attempts[-1] else None
-        if attempt.ranked:
-            _print_ranking(attempt.ranked, chosen, everything=everything)
-        if attempt.rejections:
-            _print_rejections(attempt, everything=everything)
+    if explanation.attempts:
+        first = explanation.attempts[0]
+        if len(first.ranked) > 1:
+            _print_ranking(first.ranked, explanation.node, everything=everything)
+        if first.rejections:
+            _print_rejections(first, everything=everything)
     if explanation.disagreements:
         click.echo("\nkube-scheduler decided otherwise")
         for one in explanation.disagreements[: None if everything else _DISAGREEMENTS]:
@@ -50,15 +48,16 @@ def _facts(explanation: Explanation) -> Iterator[tuple[str, str]]:
         yield "outcome", step.outcome
         yield "message", step.message
         return
-    last = explanation.attempts[-1]
     yield "outcome", f"bound to {explanation.node}" if explanation.node else "unschedulable"
     if explanation.node != step.node:
         yield "recorded", f"kube-scheduler bound it to {step.node}" if step.node else step.outcome
     if explanation.lead is not None:
         yield from _why(explanation.lead, nominated=step.nominated is not None)
-    for attempt in explanation.attempts:
-        yield from _without_node(attempt)
-    yield "nodes", _counted(last)
+    first = explanation.attempts[0]
+    if first.decision.node is None:
+        yield "message", first.message
+        yield from _preemption(explanation, first)
+    yield "nodes", _counted(first)
 
 
 def _why(lead: Lead, *, nominated: bool) -> Iterator[tuple[str, str]]:
@@ -75,7 +74,7 @@ def _why(lead: Lead, *, nominated: bool) -> Iterator[tuple[str, str]]:
 def _comparison(lead: Lead) -> str:
     assert lead.runner_up is not None
     if lead.equals > 1:
-        return f"{lead.winner.total} points, as many as {lead.equals - 1} more: drawn among equals"
+        return f"{lead.winner.total} points; {lead.equals} nodes have as many, and one of them is drawn"
     return f"{lead.winner.total} points, {lead.points} more than {lead.runner_up.node}, the runner-up"
 
 
@@ -83,18 +82,17 @@ def _list(lead: Lead, sign: int) -> str:
     return ", ".join(f"{plugin} {points:+d}" for plugin, points in lead.differences if points * sign > 0)
 
 
-def _without_node(attempt: Attempt) -> Iterator[tuple[str, str]]:
-    decision = attempt.decision
-    if decision.node is not None:
+def _preemption(explanation: Explanation, attempt: Attempt) -> Iterator[tuple[str, str]]:
+    step, ours = explanation.step, attempt.decision.preemption
+    if ours is None:
+        if attempt.said:
+            yield "preemption", attempt.said.removeprefix("preemption: ")
         return
-    yield "message", attempt.message
-    preemption = decision.preemption
-    if preemption is not None:
-        victims = ", ".join(f"{pod.metadata.key} (priority {pod.priority})" for pod in preemption.victims)
-        broken = f"; budgets of {preemption.violations} are violated" if preemption.violations else ""
-        yield "preemption", f"{preemption.node} is freed of {victims}{broken}"
-    elif attempt.said:
-        yield "preemption", attempt.said.removeprefix("preemption: ")
+    victims = ", ".join(f"{pod.metadata.key} (priority {pod.priority})" for pod in ours.victims)
+    broken = f"; {ours.violations} of them against their disruption budgets" if ours.violations else ""
+    yield "preemption", f"{ours.node} is freed of {victims}{broken}"
+    if step.nominated is not None and step.nominated != ours.node:
+        yield "recorded", f"kube-scheduler freed {step.nominated} of {', '.join(step.victims)}"
 
 
 def _counted(attempt: Attempt) -> str:
