@@ -80,11 +80,12 @@ class Nodes:
         amounts = self._amounts
         if amounts is None:
             resources, rows = self.table.resources, self.rows
-            amounts = self._amounts = (
-                resources.allocatable[:USUAL, rows],
-                resources.requested[:USUAL, rows],
-                resources.compared[:, rows],
-            )
+            usual = resources.allocatable[:USUAL], resources.requested[:USUAL], resources.compared
+            if isinstance(rows, slice):
+                amounts = usual[0][:, rows], usual[1][:, rows], usual[2][:, rows]
+            else:  # `take` needs a quarter of the time that indexing does
+                amounts = usual[0].take(rows, 1), usual[1].take(rows, 1), usual[2].take(rows, 1)
+            self._amounts = amounts
         return amounts
 
     @property

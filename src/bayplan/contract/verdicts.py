@@ -81,8 +81,11 @@ def reject_where(mask: Bools, reason: str, *, resolvable: bool = True) -> Verdic
 
 def reject_first(*cases: tuple[Bools, Verdict]) -> Verdicts:
     """For each node the verdict of the first case whose mask holds, else yes."""
-    codes = np.select([mask for mask, _ in cases], np.arange(1, len(cases) + 1, dtype=np.int32).tolist(), 0)
-    return Verdicts(codes.astype(np.int32), _several(tuple(verdict for _, verdict in cases)))
+    codes = np.zeros(len(cases[0][0]), dtype=np.int32)
+    # From the last to the first, so that the first has the last word.
+    for code in range(len(cases), 0, -1):
+        codes[cases[code - 1][0]] = code
+    return Verdicts(codes, _several(tuple(verdict for _, verdict in cases)))
 
 
 def yes_to_all(length: int) -> Verdicts:

@@ -6,17 +6,20 @@ placement one row has changed, and one row is worked out again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from bayplan.columns.arrays import Bools, Ints, Rows
 from bayplan.contract.plugins import Narrowing, Refusing
+from bayplan.contract.scores import MOST_POINTS
 from bayplan.engine.journal import longer
 from bayplan.engine.share import Share
 from bayplan.engine.touched import Touched
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.podclass import PodClass
     from bayplan.contract.scores import Measure
@@ -45,7 +48,7 @@ class Plan:
         #: How many nodes are feasible.
         self.count = 0
         #: The points of each row together; INFEASIBLE for those that are not feasible.
-        self.ranking: Ints = np.zeros(0, dtype=np.int64)
+        self.ranking: NDArray[Any] = np.zeros(0, dtype=np.int64 if self._may_be_large() else np.int32)
         self._cluster = cluster
         self._refusal = refusal
         self._refusing = [slot for slot in filters if isinstance(slot.filtering, Refusing)]
@@ -61,6 +64,10 @@ class Plan:
         self._unfiltered = Touched(everything=True)
         #: Rows to be ranked again.
         self._unranked = Touched(everything=True)
+
+    def _may_be_large(self) -> bool:
+        """Whether points could add up to more than 32 bits hold; if not, half of the memory is enough."""
+        return sum(MOST_POINTS * abs(share.weight) for share in self.shares) >= 2**31
 
     def refresh(self) -> None:
         """Bring the filters up to date."""
@@ -110,7 +117,7 @@ class Plan:
             self._unsettled = [share for share in self.shares if not share.is_settled]
         size = len(self.feasible)
         if len(self.ranking) < size:
-            self.ranking = cast(Ints, longer(self.ranking, size))
+            self.ranking = longer(self.ranking, size)
         rows = self._unranked.take(size)
         if rows is None:
             return

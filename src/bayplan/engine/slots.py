@@ -205,6 +205,8 @@ class ScoreSlot(_Slot):
         size = self._cluster.nodes.size
         if len(self.raw) < size:
             self.raw = longer(self.raw, size)
+            # Whoever made points of them has fewer now than there are, even if no score is told of as changed.
+            self.renewed += 1
         if nodes is None or not len(nodes):
             return
         with blaming(self.name, "scoring nodes"):
