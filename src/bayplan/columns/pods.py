@@ -74,6 +74,8 @@ class PodTable:
         self.terms: dict[Terms, dict[int, int]] = {}
         #: How often each port is taken, by row.
         self.ports: dict[int, Counter[HostPort]] = {}
+        #: How many pods there are of each priority.
+        self.priorities: Counter[int] = Counter()
         #: How many pods name a claim, by its namespace and name.
         self.claims: Counter[str] = Counter()
         #: Each coming (1) and going (-1) of a pod.
@@ -88,6 +90,10 @@ class PodTable:
     def on(self, row: int) -> Sequence[Placement]:
         """The pods on a row, in the order in which kube-scheduler would have them: the last takes a leaver's place."""
         return self._on_row.get(row, ())
+
+    def any_below(self, priority: int) -> bool:
+        """Whether there is any pod of lower priority."""
+        return any(one < priority for one in self.priorities)
 
     def add(self, pod: Pod, row: int) -> Placement:
         """Count a pod in."""
@@ -180,6 +186,7 @@ class PodTable:
             group.alive[row] = group.alive.get(row, 0) + 1
         if placement.terms is not None:
             _count(self.terms.setdefault(placement.terms, {}), row, 1)
+        self.priorities[pod.priority] += 1
         if placement.pod_class.host_ports:
             self.ports.setdefault(row, Counter()).update(placement.pod_class.host_ports)
         if pod.spec.volumes:
@@ -204,6 +211,7 @@ class PodTable:
             _count(rows, row, -1)
             if not rows:
                 del self.terms[placement.terms]
+        _take_away(self.priorities, (pod.priority,))
         if placement.pod_class.host_ports:
             _take_away(self.ports[row], placement.pod_class.host_ports)
         if pod.spec.volumes:

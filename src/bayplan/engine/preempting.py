@@ -71,8 +71,11 @@ class Preempting:
         refused = self._not_eligible(rejection)
         if refused:
             return None, refused
-        best, verdicts = self._search(rejection, wanted)
+        if not self._cluster.pods.any_below(self._pod.priority):
+            return None, self._message(rejection, Counter({NOBODY: len(rejection.resolvable)}))
+        best, outcomes = self._search(rejection, wanted)
         if best is None:
+            verdicts = Counter(outcome for outcome in outcomes.values() if isinstance(outcome, Verdict))
             return None, self._message(rejection, verdicts)
         node = self._cluster.nodes.name(best.row)
         victims = tuple(victim.pod for victim in best.victims)
@@ -122,14 +125,15 @@ class Preempting:
                 return "not eligible due to a terminating pod on the nominated node."
         return ""
 
-    def _message(self, rejection: Rejection, outcomes: Mapping[int, Candidate | Verdict]) -> str:
+    def _message(self, rejection: Rejection, verdicts: Counter[Verdict]) -> str:
         reasons: Counter[str] = Counter()
-        for outcome in outcomes.values():
-            if isinstance(outcome, Verdict):
-                reasons.update(outcome.reasons)
-        if len(outcomes) < rejection.nodes:
-            reasons[NOT_HELPFUL] += rejection.nodes - len(outcomes)
-        return f"0/{rejection.nodes} nodes are available:{listed(reasons)}"
+        for verdict, count in verdicts.items():
+            for reason in verdict.reasons:
+                reasons[reason] += count
+        elsewhere = rejection.nodes - verdicts.total()
+        if elsewhere:
+            reasons[NOT_HELPFUL] += elsewhere
+        return f"0/{rejection.nodes} nodes are available:{listed({k: v for k, v in reasons.items() if v})}"
 
     def _try_out(self, rows: Sequence[int], wanted: int) -> tuple[list[Candidate], dict[int, Candidate | Verdict]]:
         """Try nodes out, until there are enough candidates with one among them that violates no budget."""
