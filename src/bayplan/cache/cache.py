@@ -53,6 +53,8 @@ class Cache:
         #: Pods that we have placed and that the watch does not show on their node yet, by key, with the node. They
         #: take room there, and are nominated to none.
         self._assumed: dict[str, tuple[Pod, str]] = {}
+        #: Those of them to which the watch says a node was promised: when we forget them, it still is.
+        self._promised: dict[str, Pod] = {}
         cluster = self.cluster
         self._stores: dict[type, Store[Any]] = {
             Namespace: cluster.namespaces,
@@ -92,13 +94,18 @@ class Cache:
         """We have placed a pod; from now on it takes room there."""
         key = pod.metadata.key
         self.cluster.put_pod(pod, node)
-        self.cluster.withdraw_nomination(key)
+        promised = self.cluster.withdraw_nomination(key)
+        if promised is not None:
+            self._promised[key] = promised
         self._assumed[key] = (pod, node)
 
     def forget(self, key: str) -> None:
         """What we have decided was not carried out. Nothing if the watch has since shown the pod on a node."""
         if self._assumed.pop(key, None) is not None:
             self.cluster.remove_pod(key)
+            promised = self._promised.pop(key, None)
+            if promised is not None:
+                self.cluster.nominate(promised, promised.status.nominated_node_name)
 
     def check(self) -> None:
         """Assert what must always hold; for tests."""
@@ -106,6 +113,7 @@ class Cache:
         for key, (pod, _) in self._assumed.items():
             assert self.cluster.pod_on_node(key) is pod
             assert self.cluster.nominated_node(key) is None
+        assert self._promised.keys() <= self._assumed.keys()
 
     def _apply(self, one: Any, *, there: bool) -> None:
         if isinstance(one, Pod):
@@ -126,7 +134,7 @@ class Cache:
         if there and not pod.is_finished and pod.spec.node_name:
             self.cluster.put_pod(pod, pod.spec.node_name)
             self.cluster.withdraw_nomination(key)
-            self._assumed.pop(key, None)
+            self._assume_no_more(key)
             return
         is_assumed = assumed is not None and assumed[0].metadata.uid == pod.metadata.uid
         if there and not pod.is_finished:
@@ -134,16 +142,24 @@ class Cache:
             return
         if assumed is not None and not is_assumed:
             return  # one of the same name that came before the one that we have placed
-        self._assumed.pop(key, None)
+        self._assume_no_more(key)
         self.cluster.remove_pod(key)
         self.cluster.withdraw_nomination(key)
 
     def _apply_pending(self, pod: Pod, *, is_assumed: bool) -> None:
         key = pod.metadata.key
         if is_assumed:
+            self._promised.pop(key, None)
+            if pod.status.nominated_node_name:
+                self._promised[key] = pod
             return
         # A pod with this name that was on a node is another one, and gone.
-        self._assumed.pop(key, None)
+        self._assume_no_more(key)
         self.cluster.remove_pod(key)
+        self.cluster.withdraw_nomination(key)
         if pod.status.nominated_node_name:
             self.cluster.nominate(pod, pod.status.nominated_node_name)
+
+    def _assume_no_more(self, key: str) -> None:
+        self._assumed.pop(key, None)
+        self._promised.pop(key, None)

@@ -137,14 +137,16 @@ class Cluster:
         self._nominated.setdefault(node, {})[key] = pod
         self._nominated_to[key] = node
 
-    def withdraw_nomination(self, key: str) -> None:
-        """A pod does not wait for room any more."""
+    def withdraw_nomination(self, key: str) -> Pod | None:
+        """A pod does not wait for room any more. Returns the pod, if it did."""
         node = self._nominated_to.pop(key, None)
-        if node is not None:
-            waiting = self._nominated[node]
-            del waiting[key]
-            if not waiting:
-                del self._nominated[node]
+        if node is None:
+            return None
+        waiting = self._nominated[node]
+        pod = waiting.pop(key)
+        if not waiting:
+            del self._nominated[node]
+        return pod
 
     def nominated(self) -> Mapping[str, Mapping[str, Pod]]:
         """The pods that wait for room, by node and key."""
