@@ -109,6 +109,23 @@ def test_what_is_no_pod_is_told_with_a_remedy(wire: bytes) -> None:
         decode(Pod, wire)
 
 
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"priority": 10**30},
+        {"priority": 2**31},
+        {"terminationGracePeriodSeconds": 2**63},
+        {"tolerations": [{"tolerationSeconds": -(2**63) - 1}]},
+        {"containers": [{"ports": [{"hostPort": -(2**31) - 1}]}]},
+    ],
+    ids=str,
+)
+def test_integers_that_do_not_fit_in_gos_are_refused(spec: dict[str, Any]) -> None:
+    """The API server would not take them; let in, they would end in columns and keys that hold 64 bits."""
+    with pytest.raises(ValidationError, match="Expected `int`"):
+        decode(Pod, msgspec.json.encode({"spec": spec}))
+
+
 def test_pods_tell_their_state() -> None:
     assert Pod().priority == 0
     assert decode(Pod, b'{"spec":{"priority":-5}}').priority == -5

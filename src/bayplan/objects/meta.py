@@ -4,7 +4,7 @@ from typing import NewType
 
 import msgspec
 
-from bayplan.objects.wire import Wire
+from bayplan.objects.wire import Int64, Wire
 
 Uid = NewType("Uid", str)
 #: Opaque to us. Kubernetes promises an order (as decimal numbers) only within one resource of one server.
@@ -28,7 +28,7 @@ class ObjectMeta(Wire, frozen=True):
     namespace: str = ""
     uid: Uid = Uid("")
     resource_version: ResourceVersion = ResourceVersion("")
-    generation: int = 0
+    generation: Int64 = 0
     #: None until the API server has stored the object; Go then writes null.
     creation_timestamp: str | None = None
     deletion_timestamp: str | None = None

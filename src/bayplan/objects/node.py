@@ -6,7 +6,7 @@ from bayplan.objects.meta import Condition, ObjectMeta
 from bayplan.objects.quantity_text import WireQuantity
 from bayplan.objects.resource import Resource
 from bayplan.objects.taints import Taint
-from bayplan.objects.wire import NullableStrings, NullableWire, Wire
+from bayplan.objects.wire import Int64, NullableStrings, NullableWire, Wire
 
 
 class NodeSpec(Wire, frozen=True):
@@ -20,7 +20,7 @@ class ContainerImage(NullableWire, frozen=True):
     """An image that a node has; one without names is written with null."""
 
     names: NullableStrings = ()
-    size_bytes: int = 0
+    size_bytes: Int64 = 0
 
 
 class NodeStatus(Wire, frozen=True):

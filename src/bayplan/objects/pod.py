@@ -9,7 +9,7 @@ from bayplan.objects.selection import LabelSelector, NodeSelector, NodeSelectorT
 from bayplan.objects.storage import PersistentVolumeClaimSpec
 from bayplan.objects.taints import Toleration
 from bayplan.objects.volumes import AzureFile, Csi, VolumeSources
-from bayplan.objects.wire import Wire
+from bayplan.objects.wire import Int32, Int64, Wire
 
 
 class ResourceRequirements(Wire, frozen=True):
@@ -21,10 +21,10 @@ class ResourceRequirements(Wire, frozen=True):
 class ContainerPort(Wire, frozen=True):
     """A port; only one with a `host_port` takes room on the node."""
 
-    host_port: int = 0
+    host_port: Int32 = 0
     host_ip: str = msgspec.field(default="", name="hostIP")
     protocol: str = ""
-    container_port: int = 0
+    container_port: Int32 = 0
 
 
 class ContainerRestartRule(Wire, frozen=True):
@@ -60,7 +60,7 @@ class Container(Wire, frozen=True):
 class PreferredSchedulingTerm(Wire, frozen=True):
     """A wish about nodes, with its weight."""
 
-    weight: int = 0
+    weight: Int32 = 0
     preference: NodeSelectorTerm = NodeSelectorTerm()
 
 
@@ -86,7 +86,7 @@ class PodAffinityTerm(Wire, frozen=True):
 class WeightedPodAffinityTerm(Wire, frozen=True):
     """A wish about pods, with its weight."""
 
-    weight: int = 0
+    weight: Int32 = 0
     pod_affinity_term: PodAffinityTerm = PodAffinityTerm()
 
 
@@ -108,11 +108,11 @@ class Affinity(Wire, frozen=True):
 class TopologySpreadConstraint(Wire, frozen=True):
     """How evenly pods must lie over the domains of a topology."""
 
-    max_skew: int = 0
+    max_skew: Int32 = 0
     topology_key: str = ""
     when_unsatisfiable: str = ""
     label_selector: LabelSelector | None = None
-    min_domains: int | None = None
+    min_domains: Int32 | None = None
     node_affinity_policy: str | None = None
     node_taints_policy: str | None = None
     match_label_keys: tuple[str, ...] = ()
@@ -188,7 +188,7 @@ class PodSpec(Wire, frozen=True):
     affinity: Affinity | None = None
     tolerations: tuple[Toleration, ...] = ()
     topology_spread_constraints: tuple[TopologySpreadConstraint, ...] = ()
-    priority: int | None = None
+    priority: Int32 | None = None
     priority_class_name: str = ""
     preemption_policy: str | None = None
     overhead: dict[str, WireQuantity] = msgspec.field(default_factory=dict)
@@ -198,7 +198,7 @@ class PodSpec(Wire, frozen=True):
     scheduling_group: PodSchedulingGroup | None = None
     host_network: bool = False
     host_users: bool | None = None
-    termination_grace_period_seconds: int | None = None
+    termination_grace_period_seconds: Int64 | None = None
 
 
 class ContainerStatus(Wire, frozen=True):

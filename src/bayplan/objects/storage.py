@@ -9,7 +9,7 @@ from bayplan.objects.quantity_text import WireQuantity
 from bayplan.objects.resource import Resource
 from bayplan.objects.selection import LabelSelector, NodeSelector
 from bayplan.objects.volumes import PersistentAzureFile, PersistentCsi, VolumeResources, VolumeSources
-from bayplan.objects.wire import NullableStrings, NullableWire, Wire
+from bayplan.objects.wire import Int32, NullableStrings, NullableWire, Wire
 
 
 class VolumeNodeAffinity(Wire, frozen=True):
@@ -101,7 +101,7 @@ class StorageClass(Wire, frozen=True):
 class CSINodeAllocatable(Wire, frozen=True):
     """How many volumes of a driver a node can take; absent is no limit."""
 
-    count: int | None = None
+    count: Int32 | None = None
 
 
 class CSINodeDriver(NullableWire, frozen=True):

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from bayplan.objects.labels import read_int64
-from bayplan.objects.wire import Wire
+from bayplan.objects.wire import Int64, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
@@ -36,7 +36,7 @@ class Toleration(Wire, frozen=True):
     value: str = ""
     #: Empty stands for every effect.
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Int64 | None = None
 
     def tolerates(self, taint: Taint, *, comparison: bool = False) -> bool:
         """Whether it covers this taint.

@@ -6,7 +6,7 @@ All others, from `configMap` to `nfs`, can be mounted anywhere and are skipped.
 import msgspec
 
 from bayplan.objects.quantity_text import WireQuantity
-from bayplan.objects.wire import Wire
+from bayplan.objects.wire import Int32, Wire
 
 
 class GcePersistentDisk(Wire, frozen=True):
@@ -68,7 +68,7 @@ class Iscsi(Wire, frozen=True):
 
     target_portal: str = ""
     iqn: str = ""
-    lun: int = 0
+    lun: Int32 = 0
     read_only: bool = False
 
 

@@ -12,7 +12,7 @@ do write it take it here too. In hand-written manifests it can be anywhere; `dec
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, TypeVar, cast
 
 import msgspec
 
@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 else:
     NullableStrings = tuple[str, ...] | None
 
+#: Go's integers: what does not fit in them is refused, as the API server refuses it.
+Int32: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**31), le=2**31 - 1)]
+Int64: TypeAlias = Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)]
+
 T = TypeVar("T")
 
 #: How decoding fails: bytes that are no JSON or do not fit their type, that nest too deeply, or that are not UTF-8.
 UNDECODABLE: Final = (msgspec.MsgspecError, RecursionError, UnicodeDecodeError)
 
 
-class Wire(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, gc=False):
+class Wire(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True, repr_omit_defaults=True, gc=False):
     """A part of a Kubernetes object: camelCase on the wire, with absent fields at their defaults."""
 
 

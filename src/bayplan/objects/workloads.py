@@ -5,7 +5,7 @@ import msgspec
 from bayplan.objects.meta import ObjectMeta
 from bayplan.objects.resource import Resource
 from bayplan.objects.selection import LabelSelector
-from bayplan.objects.wire import Wire
+from bayplan.objects.wire import Int32, Int64, Wire
 
 
 class LabelledSpec(Wire, frozen=True):
@@ -52,18 +52,18 @@ class PodDisruptionBudgetSpec(Wire, frozen=True):
     """How many pods must stay, as a count or a percentage."""
 
     selector: LabelSelector | None = None
-    min_available: int | str | None = None
-    max_unavailable: int | str | None = None
+    min_available: Int32 | str | None = None
+    max_unavailable: Int32 | str | None = None
 
 
 class PodDisruptionBudgetStatus(Wire, frozen=True):
     """How many pods may go now, and which are going."""
 
-    disruptions_allowed: int = 0
-    current_healthy: int = 0
-    desired_healthy: int = 0
-    expected_pods: int = 0
-    observed_generation: int = 0
+    disruptions_allowed: Int32 = 0
+    current_healthy: Int32 = 0
+    desired_healthy: Int32 = 0
+    expected_pods: Int32 = 0
+    observed_generation: Int64 = 0
     #: Pods that were evicted and are still seen, by name, with when.
     disrupted_pods: dict[str, str | None] = msgspec.field(default_factory=dict)
 
@@ -80,7 +80,7 @@ class PriorityClass(Wire, frozen=True):
     """A priority with a name."""
 
     metadata: ObjectMeta = ObjectMeta()
-    value: int = 0
+    value: Int32 = 0
     global_default: bool = False
     preemption_policy: str | None = None
     description: str = ""
