@@ -212,11 +212,12 @@ class Engine:
         changed = table.node_log.since(self._names_position)
         self._names_position = table.node_log.position
         names = self._names
-        names.extend([""] * (table.size - len(names)))
+        known = len(names)
+        names.extend([""] * (table.size - known))
         for row in range(table.size) if changed is None else changed:
             name = table.name(row)
             if names[row] != name:
-                if names[row]:
+                if row < known:  # even that there was none: the row of a node that left is another's now
                     self.journal.note(NAMES, slice(row, row + 1), np.array([names[row]], dtype=object))
                 names[row] = name
 
