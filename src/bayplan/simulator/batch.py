@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from itertools import count
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayplan.errors import UsageError
 from bayplan.simulator.agreement import Agreement
@@ -11,11 +12,14 @@ from bayplan.simulator.replay import Replay, playable
 from bayplan.simulator.traces import read_trace
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from pathlib import Path
 
     from bayplan.simulator.missing import Note
     from bayplan.simulator.traces import Trace
+
+S = TypeVar("S")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,24 +37,18 @@ class Played:
         return {"name": self.name, **self.agreement.data(), "notes": notes}
 
 
-def read_traces(paths: Sequence[Path]) -> list[Trace]:
-    """The traces in these files, ready to be played."""
-    traces: list[Trace] = []
-    problems: list[UsageError] = []
-    for path in paths:
-        try:
-            trace = read_trace(path)
-            playable(trace)
-        except UsageError as problem:
-            problems.append(problem)
-        else:
-            traces.append(trace)
-    if len(problems) > 1:
-        listed = "".join(f"\n  {problem}" for problem in problems)
-        raise UsageError(f"{len(problems)} of {len(paths)} traces cannot be played:{listed}")
-    if problems:
-        raise problems[0]
-    return traces
+def play_all(paths: Sequence[Path], on_progress: Callable[[int], None] | None = None) -> list[Played]:
+    """Play the traces in these files. One UsageError names all that cannot be; all are read before one is played."""
+    traces = _gather(paths, _read)
+    done = count(1)
+
+    def play_and_tell(trace: Trace) -> Played:
+        played = play(trace)
+        if on_progress is not None:
+            on_progress(next(done))
+        return played
+
+    return _gather(traces, play_and_tell)
 
 
 def play(trace: Trace) -> Played:
@@ -74,3 +72,26 @@ def data_of(played: Sequence[Played]) -> dict[str, Any]:
     each = [one.data() for one in played]
     notes = [note for one in each for note in one["notes"]]
     return {**total(played).data(), "notes": notes, "traces": each}
+
+
+def _read(path: Path) -> Trace:
+    trace = read_trace(path)
+    playable(trace)
+    return trace
+
+
+def _gather(ones: Sequence[S], work: Callable[[S], T]) -> list[T]:
+    """Do the same with each, and complain of all that it cannot be done with at once."""
+    done: list[T] = []
+    problems: list[UsageError] = []
+    for one in ones:
+        try:
+            done.append(work(one))
+        except UsageError as problem:
+            problems.append(problem)
+    if len(problems) > 1:
+        listed = "".join(f"\n  {problem}" for problem in problems)
+        raise UsageError(f"{len(problems)} of {len(ones)} traces cannot be played:{listed}")
+    if problems:
+        raise problems[0]
+    return done

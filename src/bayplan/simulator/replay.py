@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -9,7 +10,7 @@ import msgspec
 from bayplan.cache.cache import Cache
 from bayplan.contract.events import Gone, Seen
 from bayplan.engine.engine import Engine
-from bayplan.errors import PluginFailure, UsageError
+from bayplan.errors import PluginFailure, UsageError, ValidationError
 from bayplan.profiles.configuration import default_configuration, read_configuration
 from bayplan.profiles.policy import policies_of
 from bayplan.simulator.agreement import Agreement
@@ -17,7 +18,7 @@ from bayplan.simulator.missing import missing_services, notes_on, settled
 from bayplan.simulator.traces import Decided, Deleted, Updated, empty_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from bayplan.engine.engine import Decision
     from bayplan.engine.policy import Policy
@@ -43,8 +44,11 @@ class Replay:
         services = missing_services(trace)
         #: What was taken to be otherwise than the trace says.
         self.notes = tuple(notes_on(trace.objects, services))
-        for one in (*map(settled, trace.objects), *services):
-            self.cache.apply(Seen(one))
+        for index, one in enumerate(trace.objects):
+            with _at(trace, f"objects[{index}]"):
+                self.cache.apply(Seen(settled(one)))
+        for service in services:
+            self.cache.apply(Seen(service))
 
     def run(self) -> Agreement:
         """Play all steps."""
@@ -53,14 +57,15 @@ class Replay:
         return self.agreement
 
     def step(self, index: int, step: Step) -> None:
-        """Play one step."""
+        """Play one step. A UsageError for objects that nobody could count."""
         self.agreement.steps += 1
-        if isinstance(step, Deleted):
-            self.cache.apply(Gone(self._last_seen(step)))
-        elif isinstance(step, Updated):
-            self.cache.apply(Seen(step.object))
-        else:
-            self._decide(index, step)
+        with _at(self.trace, f"steps[{index}]"):
+            if isinstance(step, Deleted):
+                self.cache.apply(Gone(self._last_seen(step)))
+            elif isinstance(step, Updated):
+                self.cache.apply(Seen(step.object))
+            else:
+                self._decide(index, step)
 
     def _last_seen(self, step: Deleted) -> Any:
         pod = self.cache.cluster.pod_on_node(step.key) if step.kind == "Pod" else None
@@ -178,6 +183,15 @@ class Replay:
 
     def _policy(self, pod: Pod) -> Policy:
         return self.engine.policies[_scheduler_of(pod)]
+
+
+@contextmanager
+def _at(trace: Trace, place: str) -> Iterator[None]:
+    """Say where in the trace an object stands that cannot be meant."""
+    try:
+        yield
+    except ValidationError as error:
+        raise UsageError(f"{trace.name}: {place}: {error.problem}", remedy=error.remedy) from error
 
 
 def playable(trace: Trace) -> tuple[Policy, ...]:

@@ -173,6 +173,8 @@ def _step(raw: msgspec.Raw, name: str, path: str) -> Step:
             f"{name}: {path} has the outcome {step.outcome!r} for a {type(one).__name__}",
             remedy=f"a pod's is one of {', '.join(_OUTCOMES)}",
         )
+    if step.outcome == "bound" and not step.node:
+        raise UsageError(f"{name}: {path} is bound and has no node", remedy="name it in node")
     return Decided(
         pod=one,
         outcome=step.outcome,

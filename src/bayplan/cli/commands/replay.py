@@ -41,12 +41,9 @@ def command(context: click.Context, traces: tuple[Path, ...], output: str) -> No
 
 
 def _play(paths: Sequence[Path]) -> list[Played]:
-    from bayplan.simulator.batch import play, read_traces
+    from bayplan.simulator.batch import play_all
 
-    traces = read_traces(paths)
-    played = []
-    for number, trace in enumerate(traces, 1):
-        played.append(play(trace))
-        if len(traces) >= _MANY:
-            progress("replayed", number, len(traces), "traces")
-    return played
+    def tell(done: int) -> None:
+        progress("replayed", done, len(paths), "traces")
+
+    return play_all(paths, tell if len(paths) >= _MANY else None)
