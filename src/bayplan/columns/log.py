@@ -23,6 +23,11 @@ class ChangeLog(Generic[T]):
         #: Where the next entry goes: what a reader that has read everything remembers.
         self.position = 0
 
+    @property
+    def last(self) -> T | None:
+        """The entry that came last."""
+        return self._entries[-1] if self._entries else None
+
     def append(self, entry: T) -> None:
         """Note a change."""
         self._entries.append(entry)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import NoReturn
+
 from bayplan.errors import PluginFailure
 
 
@@ -17,5 +19,12 @@ class blaming:  # noqa: N801 - reads as a word in `with`
     def __enter__(self) -> None: ...
 
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Exception) and not isinstance(error, PluginFailure):
-            raise PluginFailure(self._plugin, self._doing, error) from error
+        if isinstance(error, Exception):
+            blame(self._plugin, self._doing, error)
+
+
+def blame(plugin: str, doing: str, error: Exception) -> NoReturn:
+    """Raise the failure of a plugin; what has been blamed on one already is raised as it is."""
+    if isinstance(error, PluginFailure):
+        raise error
+    raise PluginFailure(plugin, doing, error) from error

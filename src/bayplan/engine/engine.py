@@ -166,7 +166,9 @@ class Engine:
 
     def _nominated_row(self, pod: Pod, plan: Plan, overridden: dict[int, tuple[str, Verdict]]) -> int | None:
         """The row of the node that the pod was promised, if it will do: then no other is looked at."""
-        name = pod.status.nominated_node_name or self.cluster.nominated_node(pod.metadata.key)
+        name: str | None = pod.status.nominated_node_name
+        if not name and self.cluster.nominated():
+            name = self.cluster.nominated_node(pod.metadata.key)
         row = self.cluster.nodes.row_of.get(name) if name else None
         if row is None or row in overridden or not plan.feasible[row]:
             return None

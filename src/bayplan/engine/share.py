@@ -60,6 +60,11 @@ class Share:
             unchanged = slot.log.position == self._position and slot.renewed == self._renewed
             if unchanged and self.measure is not None and not self._skips and (slot.uniform or self._as_they_are):
                 return  # whoever is feasible, the points are the same as before
+            row = slot.only_row_since(self._renewed, self._position)
+            if row is not None and self.points is slot.raw and not slot.uniform:
+                self._position = slot.log.position
+                touched.add((row,))
+                return  # the points are shared with the slot, and one of them is new
         changed = self._take_in(feasible)
         if not self._has_say():
             if self.measure is not None:

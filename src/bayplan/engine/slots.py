@@ -16,7 +16,7 @@ from bayplan.columns.log import ChangeLog
 from bayplan.columns.nodes import Nodes
 from bayplan.contract.plugins import FilteringOne, Following, Reads, ScoringOne
 from bayplan.contract.verdicts import YES
-from bayplan.engine.blame import blaming
+from bayplan.engine.blame import blame
 from bayplan.engine.changes import Place
 from bayplan.engine.journal import longer, whole
 
@@ -55,6 +55,12 @@ class _Slot:
         #: The last rows that changed together, with the positions in the log before and after.
         self._together: tuple[int, int, NDArray[np.intp]] | None = None
 
+    def only_row_since(self, renewed: int, position: int) -> int | None:
+        """The row that has changed since somebody read up to here, if it is just one."""
+        if self.renewed != renewed or self.log.position != position + 1:
+            return None
+        return self.log.last
+
     def tell(self, touched: Touched, renewed: int, position: int) -> None:
         """Tell somebody who has read up to here which rows have changed since."""
         together = self._together
@@ -72,8 +78,10 @@ class _Slot:
             self._place = place
             return None
         if self._following is not None:
-            with blaming(self.name, "following the cluster"):
+            try:
                 rows = self._following.catch_up()
+            except Exception as error:
+                blame(self.name, "following the cluster", error)
             first = self._place.nodes < 0
             before, self._place = self._place, place
             if first:
@@ -150,11 +158,14 @@ class FilterSlot(_Slot):
             self.codes = cast(Ids, longer(self.codes, size))
         if nodes is None or not len(nodes):
             return
-        with blaming(self.name, "filtering nodes"):
+        # Not `blaming`: this is done for every pod, and a `try` costs nothing until it is needed.
+        try:
             if self._one is not None and isinstance(nodes.rows, slice) and len(nodes) == 1 and self._meanings != ():
                 self._overwrite_one(self.codes, nodes.rows, self._one(nodes, nodes.rows.start))
             else:
                 self._overwrite(self.codes, nodes, self._translated(self.filtering.filter_nodes(nodes)))
+        except Exception as error:
+            blame(self.name, "filtering nodes", error)
 
     def verdict(self, code: int) -> Verdict:
         """What a number in `codes` means."""
@@ -209,11 +220,13 @@ class ScoreSlot(_Slot):
             self.renewed += 1
         if nodes is None or not len(nodes):
             return
-        with blaming(self.name, "scoring nodes"):
+        try:
             if self._one is not None and isinstance(nodes.rows, slice) and len(nodes) == 1 and not self.uniform:
                 self._overwrite_one(self.raw, nodes.rows, self._one(nodes, nodes.rows.start))
                 return
             new = self.scoring.score_nodes(nodes)
+        except Exception as error:
+            blame(self.name, "scoring nodes", error)
         if new.dtype != self.raw.dtype:
             self.raw = self.raw.astype(np.float64)
         self._overwrite(self.raw, nodes, new)
