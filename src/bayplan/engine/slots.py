@@ -80,7 +80,7 @@ class _Slot:
         if self._following is not None:
             try:
                 rows = self._following.catch_up()
-            except Exception as error:
+            except Exception as error:  # noqa: BLE001 - a plugin may raise anything
                 blame(self.name, "following the cluster", error)
             first = self._place.nodes < 0
             before, self._place = self._place, place
@@ -164,7 +164,7 @@ class FilterSlot(_Slot):
                 self._overwrite_one(self.codes, nodes.rows, self._one(nodes, nodes.rows.start))
             else:
                 self._overwrite(self.codes, nodes, self._translated(self.filtering.filter_nodes(nodes)))
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             blame(self.name, "filtering nodes", error)
 
     def verdict(self, code: int) -> Verdict:
@@ -225,7 +225,7 @@ class ScoreSlot(_Slot):
                 self._overwrite_one(self.raw, nodes.rows, self._one(nodes, nodes.rows.start))
                 return
             new = self.scoring.score_nodes(nodes)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - a plugin may raise anything
             blame(self.name, "scoring nodes", error)
         if new.dtype != self.raw.dtype:
             self.raw = self.raw.astype(np.float64)
