@@ -136,6 +136,7 @@ class PodClasses:
                 volumes,
                 spec.containers,
                 spec.init_containers,
+                spec.ephemeral_containers,
                 spec.scheduler_name,
                 spec.node_selector,
                 spec.affinity,

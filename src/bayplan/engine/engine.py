@@ -33,8 +33,10 @@ if TYPE_CHECKING:
     from bayplan.engine.preemption import Preemption
     from bayplan.objects.pod import Pod
 
-#: How many numbers all plans together may hold: 400 MB.
-_PLAN_CELLS = 50_000_000
+#: How many bytes all plans together may take, roughly: so many for each row, and for what else belongs to a class.
+_PLAN_BYTES, _BYTES_A_ROW, _BYTES_A_CLASS = 300_000_000, 25, 60_000
+#: However large the cluster, this many plans are kept.
+_FEWEST_PLANS = 64
 
 
 class Decision(msgspec.Struct, frozen=True):
@@ -104,7 +106,7 @@ class Engine:
         plan = kept.plans.get(pod_class.key)
         if plan is None:
             plan = kept.plans[pod_class.key] = self._make_plan(pod_class, kept.policy)
-            while len(kept.plans) > max(16, _PLAN_CELLS // (2 * self.cluster.nodes.size + 64)):
+            if len(kept.plans) > _most_plans(self.cluster.nodes.size):
                 kept.plans.popitem(last=False)
         elif len(kept.plans) > 1:
             kept.plans.move_to_end(pod_class.key)
@@ -239,3 +241,7 @@ def _with_unreached(rejection: Rejection, policy: Policy) -> Rejection:
     names = [name_of(plugin) for plugin in policy.filters]
     after = names[names.index(rejection.refusal[0]) + 1 :]
     return replace(rejection, unreached=tuple(after))
+
+
+def _most_plans(rows: int) -> int:
+    return max(_FEWEST_PLANS, _PLAN_BYTES // (_BYTES_A_ROW * rows + _BYTES_A_CLASS))

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from bayplan.columns.arrays import Bools, Ints, Rows
-from bayplan.contract.plugins import Narrowing, Refusing
 from bayplan.contract.scores import MOST_POINTS
 from bayplan.engine.journal import longer
 from bayplan.engine.share import Share
@@ -51,8 +50,8 @@ class Plan:
         self.ranking: NDArray[Any] = np.zeros(0, dtype=np.int64 if self._may_be_large() else np.int32)
         self._cluster = cluster
         self._refusal = refusal
-        self._refusing = [slot for slot in filters if isinstance(slot.filtering, Refusing)]
-        self._narrowing = [slot for slot in filters if isinstance(slot.filtering, Narrowing)]
+        self._refusing = [slot for slot in filters if hasattr(slot.filtering, "refusal")]
+        self._narrowing = [slot for slot in filters if hasattr(slot.filtering, "only")]
         self._renewed = [-1] * len(filters)
         self._positions = [0] * len(filters)
         self._node_position = -1

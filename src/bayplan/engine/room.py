@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayplan.contract.plugins import Inert, Rooming
 from bayplan.engine.changes import Place
 from bayplan.engine.reprieve import NOBODY, Candidate, by_importance, started_number, yields_to
 
@@ -38,11 +37,11 @@ def lacks_only_room(plan: Plan) -> FilterSlot | None:
     """The slot that judges by room, if none of the others can change its mind when pods come and go."""
     judge: FilterSlot | None = None
     for slot in plan.filters:
-        if isinstance(slot.filtering, Rooming):
+        if slot.rooming is not None:
             if judge is not None:
                 return None
             judge = slot
-        elif not slot.reads_nodes_alone and not (isinstance(slot.filtering, Inert) and slot.filtering.is_inert()):
+        elif not slot.is_inert():
             return None
     return judge
 
@@ -159,8 +158,8 @@ class _Room:
     """What is free on a node while pods leave and come back, in the resources that count."""
 
     def __init__(self, cluster: Cluster, judge: FilterSlot, row: int, ahead: Iterable[Pod]) -> None:
-        filtering = judge.filtering
-        assert isinstance(filtering, Rooming)
+        filtering = judge.rooming
+        assert filtering is not None
         self._filtering = filtering
         self._judge = judge
         resources = cluster.nodes.resources

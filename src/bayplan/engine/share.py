@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayplan.contract.plugins import Following, Skipping
 from bayplan.contract.scores import AsTheyAre
 from bayplan.engine.touched import Touched
 
@@ -41,8 +40,8 @@ class Share:
         self.measure: Measure | None = None
         self._scoring: Any = slot.scoring
         self._as_they_are = isinstance(slot.normalizer, AsTheyAre)
-        self._follows = isinstance(slot.scoring, Following)
-        self._skips = isinstance(slot.scoring, Skipping)
+        self._follows = hasattr(slot.scoring, "catch_up")
+        self._skips = hasattr(slot.scoring, "has_say")
         self._renewed = -1
         self._position = 0
 

@@ -14,17 +14,20 @@ import numpy as np
 from bayplan.columns.arrays import Ids, Ints, joined
 from bayplan.columns.log import ChangeLog
 from bayplan.columns.nodes import Nodes
-from bayplan.contract.plugins import FilteringOne, Following, Reads, ScoringOne
+from bayplan.contract.plugins import Reads
 from bayplan.contract.verdicts import YES
 from bayplan.engine.blame import blame
 from bayplan.engine.changes import Place
 from bayplan.engine.journal import longer, whole
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
+    from bayplan.columns.arrays import Rows
     from bayplan.columns.cluster import Cluster
-    from bayplan.contract.plugins import Filtering, Scoring
+    from bayplan.contract.plugins import Filtering, Rooming, Scoring
     from bayplan.contract.verdicts import Meanings, Verdict, Verdicts
     from bayplan.engine.changes import Changes
     from bayplan.engine.journal import Journal
@@ -45,7 +48,7 @@ class _Slot:
         self._reads_load = Reads.LOAD in reader.reads
         #: Whether nothing but changes of nodes can change what it says.
         self.reads_nodes_alone = reader.reads == Reads.NODE
-        self._following = reader if isinstance(reader, Following) else None
+        self._catch_up: Callable[[], Rows | None] | None = getattr(reader, "catch_up", None)
         self._cluster = cluster
         self._changes = changes
         self._journal = journal
@@ -77,9 +80,9 @@ class _Slot:
         if self.reads_nodes_alone and self._place.nodes == place.nodes:
             self._place = place
             return None
-        if self._following is not None:
+        if self._catch_up is not None:
             try:
-                rows = self._following.catch_up()
+                rows = self._catch_up()
             except Exception as error:  # noqa: BLE001 - a plugin may raise anything
                 blame(self.name, "following the cluster", error)
             first = self._place.nodes < 0
@@ -144,11 +147,18 @@ class FilterSlot(_Slot):
     def __init__(self, name: str, filtering: Filtering, cluster: Cluster, changes: Changes, journal: Journal) -> None:
         super().__init__(name, filtering, cluster, changes, journal)
         self.filtering = filtering
-        self._one = filtering.filter_one if isinstance(filtering, FilteringOne) else None
+        self._one: Callable[[Nodes, int], int] | None = getattr(filtering, "filter_one", None)
+        #: The filter once more, for those who ask whether it judges by room alone; None if it does not.
+        self.rooming: Rooming | None = cast("Rooming", filtering) if hasattr(filtering, "needs") else None
+        self._is_inert: Callable[[], bool] | None = getattr(filtering, "is_inert", None)
         self.codes: Ids = np.zeros(cluster.nodes.size, dtype=np.int32)
         self._meanings: Meanings = ()
         #: Used when the filter's numbers mean something else every time.
         self._own: dict[Verdict, int] | None = None
+
+    def is_inert(self) -> bool:
+        """Whether no coming or going of pods can change what it says now."""
+        return self.reads_nodes_alone or (self._is_inert is not None and self._is_inert())
 
     def refresh(self) -> None:
         """Ask again where it is needed."""
@@ -202,7 +212,7 @@ class ScoreSlot(_Slot):
     def __init__(self, name: str, scoring: Scoring, cluster: Cluster, changes: Changes, journal: Journal) -> None:
         super().__init__(name, scoring, cluster, changes, journal)
         self.scoring = scoring
-        self._one = scoring.score_one if isinstance(scoring, ScoringOne) else None
+        self._one: Callable[[Nodes, int], int] | None = getattr(scoring, "score_one", None)
         self.normalizer = scoring.normalizer
         #: Whether it must be asked with the feasible nodes, for every pod anew.
         self.among_feasible = Reads.FEASIBLE in scoring.reads
