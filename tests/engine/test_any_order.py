@@ -8,11 +8,14 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from msgspec.structs import replace
+
 from bayplan.cache.cache import Cache
 from bayplan.contract.events import Event, Gone, Seen
 from bayplan.engine.engine import Decision, Engine
 from bayplan.engine.journal import Journal
 from bayplan.engine.supposing import supposing
+from bayplan.objects.meta import Uid
 from bayplan.objects.pod import Pod
 from bayplan.profiles import read_configuration
 from bayplan.profiles.policy import policies_of
@@ -70,7 +73,9 @@ class Life(RuleBasedStateMachine):
         cells=st.sampled_from([8_000_000, 500]),
     )
     def begin(self, first: list[Any], watched: list[Pod], cells: int) -> None:
-        self.watched, self.cells = watched, cells
+        # One more of the same class: what is kept for the one must not be taken for the other's.
+        meta = replace(watched[0].metadata, name="twin", uid=Uid("twin"))
+        self.watched, self.cells = [*watched, replace(watched[0], metadata=meta)], cells
         self.restart()
         for node in first:
             self.happens(Seen(node))
@@ -128,6 +133,12 @@ class Life(RuleBasedStateMachine):
     def is_confirmed(self, data: st.DataObject, shown_pending: bool) -> None:
         pod, node = self.assumed[data.draw(st.sampled_from(sorted(self.assumed)))]
         self.happens(Seen(pod if shown_pending else on(pod, node)))
+
+    @rule(data=st.data(), node=nodes)
+    def is_promised(self, data: st.DataObject, node: str) -> None:
+        pod = data.draw(st.sampled_from(self.watched))
+        if not pod.is_finished:
+            self.happens(Seen(replace(pod, status=replace(pod.status, nominated_node_name=node))))
 
     @rule()
     def restart(self) -> None:

@@ -110,7 +110,7 @@ class Preempting:
         if room is None:
             room = RoomTable(self._cluster, self._plan, judge, self._pod, self._kept.changes)
             self._kept.rooms[self._plan] = room
-        room.refresh(self._kept.budgets_of(self._cluster))
+        room.refresh(self._kept.budgets_of(self._cluster), self._pod)
         return room
 
     def _not_eligible(self, rejection: Rejection) -> str:

@@ -54,6 +54,8 @@ class RoomTable:
         self._plan = plan
         self._judge = judge
         self._priority = pod.priority
+        #: The one of the class that is looked at now.
+        self._pod = pod
         self._changes = changes
         self._place = Place()
         self._budgets: Budgets | None = None
@@ -64,8 +66,9 @@ class RoomTable:
         self._budgeted: set[int] = set()
         self._promised: set[int] = set()
 
-    def refresh(self, budgets: Budgets) -> None:
-        """Work out again what may be different now."""
+    def refresh(self, budgets: Budgets, pod: Pod) -> None:
+        """Work out again what may be different now. Rows that were promised always are: to this pod, or to others."""
+        self._pod = pod
         nodes = self._changes.since(self._place, loads=True) if self._place.nodes >= 0 else None
         first = self._place.nodes < 0
         self._place = self._changes.now()
@@ -132,11 +135,13 @@ class RoomTable:
             return rejected
         return self._reprieved(row, ordered, budgets, room)
 
-    def _reprieved(self, row: int, ordered: Sequence[Placement], budgets: Budgets, room: _Room) -> Candidate:
+    def _reprieved(self, row: int, ordered: Sequence[Placement], budgets: Budgets, room: _Room) -> Candidate | Verdict:
         protected = budgets.violated_by([one.pod for one in ordered])
         first = [one for one in ordered if one.pod.metadata.key in protected]
         then = [one for one in ordered if one.pod.metadata.key not in protected] if protected else ordered
         victims = [one for one in (*first, *then) if not room.takes_back(one)]
+        if not victims:
+            return NOBODY  # a node that has room, though the pod as such was refused, or promised to others
         if first and then:
             victims.sort(key=ordered.index)
         return Candidate(row, tuple(victims), sum(one.pod.metadata.key in protected for one in victims))
@@ -144,7 +149,7 @@ class RoomTable:
     def _ahead(self, row: int) -> list[Pod]:
         """Pods of no lower priority that were promised room on this node."""
         waiting = self._cluster.nominated().get(self._cluster.nodes.name(row), {})
-        return [one for one in waiting.values() if yields_to(self._plan.pod_class.pod, one)]
+        return [one for one in waiting.values() if yields_to(self._pod, one)]
 
     def _rejected_otherwise(self, row: int) -> Verdict | None:
         for slot in self._plan.filters:
