@@ -197,6 +197,33 @@ def test_among_more_candidates_than_are_looked_at_the_best_of_so_many_will_do(pl
     assert not play(cheap_and_dear(preempting(absolute=100), "dear")).complete
 
 
+@pytest.mark.parametrize("victim", ["one", "low", "both"])
+@pytest.mark.parametrize("order", [1, -1])
+def test_budgets_that_share_a_pod_may_be_gone_through_in_any_order(play: Play, order: int, victim: str) -> None:
+    """Whether `both` is charged to the lenient budget too depends on whether the strict one comes first.
+
+    If it does, `one` may go, and does. Else all three are protected, and the least important goes.
+    """
+    node = {"kind": "Node", "metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "3", "pods": "10"}}}
+    labels = {"both": {"app": "a", "tier": "x"}, "one": {"app": "a"}, "low": {"tier": "y"}}
+    pods = [pod(name, 3 - index, nodeName="n") for index, name in enumerate(labels)]
+    for one in pods:
+        one["metadata"]["labels"] = labels[one["metadata"]["name"]]
+    budgets = [budget("strict", 0, tier="x"), budget("lenient", 1, app="a"), budget("none", 0, tier="y")][::order]
+    step = {"create": pod("comes", 10), "outcome": "bound", "node": "n", "nominated": "n"}
+    agreement = play({"objects": [node, *pods, *budgets], "steps": [step | {"victims": [f"default/{victim}"]}]})
+    assert agreement.complete == (victim != "both")
+
+
+def budget(name: str, allowed: int, **labels: str) -> dict[str, Any]:
+    return {
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": name, "namespace": "default"},
+        "spec": {"selector": {"matchLabels": labels}},
+        "status": {"disruptionsAllowed": allowed},
+    }
+
+
 def preempting(absolute: int) -> dict[str, Any]:
     arguments = {"minCandidateNodesPercentage": 1, "minCandidateNodesAbsolute": absolute}
     return configured({"pluginConfig": [{"name": "DefaultPreemption", "args": arguments}]})

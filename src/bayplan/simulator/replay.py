@@ -14,6 +14,7 @@ from bayplan.errors import PluginFailure, UsageError, ValidationError
 from bayplan.profiles.configuration import default_configuration, read_configuration
 from bayplan.profiles.policy import policies_of
 from bayplan.simulator.agreement import Agreement
+from bayplan.simulator.chance import possible_preemption
 from bayplan.simulator.missing import missing_services, notes_on, settled
 from bayplan.simulator.traces import Decided, Deleted, Updated, empty_object
 
@@ -105,32 +106,11 @@ class Replay:
         """Compare whom we would evict, let the victims go, and ask again for the pod that was promised the node."""
         assert step.nominated is not None
         theirs = {"node": step.nominated, "victims": sorted(step.victims)}
-        ours = self._equal_preemption(step, decision)
+        ours = possible_preemption(self.engine, self.cache, step, decision)
         self.agreement.compare("preemption", ours, theirs, **where)
         self._evict(step)
         status = msgspec.structs.replace(step.pod.status, nominated_node_name=step.nominated)
         return self._ask(msgspec.structs.replace(step.pod, status=status))
-
-    def _equal_preemption(self, step: Decided, decision: Decision) -> dict[str, Any]:
-        """Ours; or theirs, where kube-scheduler could as well have come to it by the same rules.
-
-        Among equals it takes any. And where more nodes come into question than it looks at, it looks at some of them:
-        then its choice need only be the best of so many.
-        """
-        ours = decision.preemption
-        if ours is None or decision.rejection is None:
-            return {"node": None, "victims": []}
-        candidates = self.engine.preempting(step.pod).candidates(decision.rejection)
-        potential = len(decision.rejection.resolvable)
-        unseen = potential - _looked_at(potential, self._policy(step.pod))
-        for candidate in candidates:
-            if self.cache.cluster.nodes.name(candidate.row) != step.nominated:
-                continue
-            better = sum(other.is_better_than(candidate) for other in candidates)
-            if better <= unseen:
-                victims = sorted(victim.pod.metadata.key for victim in candidate.victims)
-                return {"node": step.nominated, "victims": victims}
-        return {"node": ours.node, "victims": sorted(pod.metadata.key for pod in ours.victims)}
 
     def _compare_bound(self, step: Decided, decision: Decision, where: dict[str, Any]) -> None:
         page = decision.story.read()
@@ -229,12 +209,3 @@ def _gate(policy: Policy, pod: Pod) -> str:
         if verdict is not None and not verdict:
             return ", ".join(verdict.reasons)
     return ""
-
-
-def _looked_at(potential: int, policy: Policy) -> int:
-    """How many of the nodes that come into question kube-scheduler looks at, by DefaultPreemption's arguments."""
-    for plugin in policy.post_filters:
-        candidates_among = getattr(plugin, "candidates_among", None)
-        if candidates_among is not None:
-            return int(candidates_among(potential))
-    return potential
