@@ -136,6 +136,7 @@ class Following(Protocol):
         """Take in what has happened since. Returns the rows it may now judge differently; None for none."""
 
 
+@runtime_checkable
 class FilteringOne(Protocol):
     """A `Filtering` with a shortcut for a single row, which is what changes when a pod is placed.
 
@@ -146,6 +147,7 @@ class FilteringOne(Protocol):
         """The number of the verdict on this row, the only one of the nodes."""
 
 
+@runtime_checkable
 class ScoringOne(Protocol):
     """The same for a `Scoring`."""
 
@@ -153,6 +155,7 @@ class ScoringOne(Protocol):
         """The score of this row, the only one of the nodes."""
 
 
+@runtime_checkable
 class Rooming(Protocol):
     """A `Filtering` that judges a node by how much room there is on it, and by nothing else."""
 
@@ -163,6 +166,7 @@ class Rooming(Protocol):
         """The verdict on a node that has this, and of which this is taken."""
 
 
+@runtime_checkable
 class Inert(Protocol):
     """A `Filtering` that may read pods, and can tell when no coming or going of pods can change what it says."""
 
