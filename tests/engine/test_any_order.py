@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
-
 from msgspec.structs import replace
 
 from bayplan.cache.cache import Cache
