@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary, WeakValueDictionary
+from weakref import WeakValueDictionary
 
 import msgspec
 import numpy as np
@@ -77,7 +77,7 @@ class Engine:
         self._changes = Changes(cluster)
         self._slots: WeakValueDictionary[Any, FilterSlot | ScoreSlot] = WeakValueDictionary()
         self._sampling = Sampling()
-        self._preempting = Kept(self._changes, WeakKeyDictionary())
+        self._preempting = Kept(self._changes)
         self._names: list[str] = []
         self._names_position = 0
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayplan.columns.podclass import PodClass
     from bayplan.contract.scores import Measure
     from bayplan.contract.verdicts import Verdict
+    from bayplan.engine.room import RoomTable
     from bayplan.engine.slots import FilterSlot, ScoreSlot
 
 #: What an infeasible node ranks: below every sum of points.
@@ -48,6 +49,8 @@ class Plan:
         self.count = 0
         #: The points of each row together; INFEASIBLE for those that are not feasible.
         self.ranking: NDArray[Any] = np.zeros(0, dtype=np.int64 if self._may_be_large() else np.int32)
+        #: Who would have to make room on which node, once that has been asked.
+        self.room: RoomTable | None = None
         self._cluster = cluster
         self._refusal = refusal
         self._refusing = [slot for slot in filters if hasattr(slot.filtering, "refusal")]

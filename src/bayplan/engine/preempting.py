@@ -29,7 +29,6 @@ from bayplan.engine.yielding import rejection_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from weakref import WeakKeyDictionary
 
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.pods import Placement
@@ -44,7 +43,6 @@ class Kept:
     """What is kept between searches."""
 
     changes: Changes
-    rooms: WeakKeyDictionary[Plan, RoomTable]
     budgets: Budgets | None = None
     budgets_version: int = -1
     #: Where to begin trying nodes out, so that not always the same ones are.
@@ -106,10 +104,9 @@ class Preempting:
         judge = lacks_only_room(self._plan)
         if judge is None:
             return None
-        room = self._kept.rooms.get(self._plan)
+        room = self._plan.room
         if room is None:
-            room = RoomTable(self._cluster, self._plan, judge, self._pod, self._kept.changes)
-            self._kept.rooms[self._plan] = room
+            room = self._plan.room = RoomTable(self._cluster, self._plan, judge, self._pod, self._kept.changes)
         room.refresh(self._kept.budgets_of(self._cluster), self._pod)
         return room
 
