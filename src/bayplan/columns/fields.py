@@ -8,7 +8,9 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 V = TypeVar("V", bound=float)
 
 _BOOL: type = bool
+#: Of integers: beyond it they do not fit their column.
+_LARGEST = 2**63 - 1
 _TRUE = frozenset({"true", "yes", "1"})
 
 
@@ -33,22 +37,27 @@ class NodeField(Generic[V]):
     """A value of each node. Equal fields share a column, so make each once, beside the plugin that reads it."""
 
     name: str
-    #: A function of the node alone.
+    #: A function of the node alone. What it raises is the failure of the plugin that asks for the field.
     read: Callable[[Node], V]
-    #: What rows without a node hold.
+    #: What rows without a node hold. If it is an integer, so must all values be.
     missing: V
 
 
+@lru_cache(1024, typed=True)
 def annotation(key: str, form: type[V], *, missing: V) -> NodeField[V]:
-    """An annotation of nodes as a number; missing where there is none or it is not a number."""
-    return NodeField(
-        f"annotation {key}", _parsed(lambda node: node.metadata.annotations.get(key), form, missing), missing
-    )
+    """An annotation of nodes as a number; missing where there is none or it is not a finite number."""
+    return _of_text(f"annotation {key}", lambda node: node.metadata.annotations.get(key), form, missing)
 
 
+@lru_cache(1024, typed=True)
 def label(key: str, form: type[V], *, missing: V) -> NodeField[V]:
-    """A label of nodes as a number; missing where there is none or it is not a number."""
-    return NodeField(f"label {key}", _parsed(lambda node: node.metadata.labels.get(key), form, missing), missing)
+    """A label of nodes as a number; missing where there is none or it is not a finite number."""
+    return _of_text(f"label {key}", lambda node: node.metadata.labels.get(key), form, missing)
+
+
+def _of_text(name: str, find: Callable[[Node], str | None], form: type[V], missing: V) -> NodeField[V]:
+    # The column's type is that of what is missing: 20 for a temperature must not make integers of all.
+    return NodeField(name, _parsed(find, form, form(missing)), form(missing))
 
 
 def _parsed(find: Callable[[Node], str | None], form: type[V], missing: V) -> Callable[[Node], V]:
@@ -57,11 +66,21 @@ def _parsed(find: Callable[[Node], str | None], form: type[V], missing: V) -> Ca
         if text is None:
             return missing
         try:
-            return form(text.lower() in _TRUE) if form is _BOOL else form(text)
+            value: Any = form(text.lower() in _TRUE) if form is _BOOL else form(text)
         except (ValueError, OverflowError):
             return missing
+        fits = math.isfinite(value) if isinstance(value, float) else abs(value) <= _LARGEST
+        found: V = value if fits else missing
+        return found
 
     return read
+
+
+def _read(field: NodeField[Any], node: Node) -> Any:
+    value = field.read(node)
+    if isinstance(value, float) and not isinstance(field.missing, float):
+        raise TypeError(f"{field.name} is {value} on {node.metadata.name}, and by what is missing a whole number")
+    return value
 
 
 class FieldColumns:
@@ -80,14 +99,20 @@ class FieldColumns:
             column = np.full(self._length, field.missing)
             for row, node in enumerate(nodes):
                 if node is not None:
-                    column[row] = field.read(node)
+                    column[row] = _read(field, node)
             self._columns[field] = column
         return column
 
     def put(self, row: int, node: Node | None) -> None:
-        """Write down what a node has, or that it is gone."""
-        for field, column in self._columns.items():
-            column[row] = field.missing if node is None else field.read(node)
+        """Write down what a node has, or that it is gone.
+
+        A field that cannot be read is let go: who asks for it next has it made anew, and hears of it.
+        """
+        for field, column in list(self._columns.items()):
+            try:
+                column[row] = field.missing if node is None else _read(field, node)
+            except Exception:  # noqa: BLE001 - whatever a stranger's function raises
+                del self._columns[field]
 
     def grow(self, length: int) -> None:
         """Make room for more nodes."""
