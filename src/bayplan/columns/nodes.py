@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from bayplan.columns.arrays import Ids, Ints, Rows
+    from bayplan.columns.arrays import Bools, Ids, Ints, Rows
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.fields import NodeField
     from bayplan.objects.node import Node as NodeObject
@@ -71,6 +71,14 @@ class Nodes:
     def label_ids(self, key: str) -> Ids:
         """The numbers of a label's values, below zero where a node has no such label."""
         return self.table.label_ids(key)[self.rows]
+
+    def labelled(self, key: str, *values: str) -> Bools:
+        """Whether the nodes have a label: any value of it, or one of these."""
+        ids = self.label_ids(key)
+        if not values:
+            return ids >= 0
+        wanted = [self.table.label(key).values.find(value) for value in values]
+        return np.isin(ids, [number for number in wanted if number >= 0])
 
     def usual_amounts(self) -> tuple[Ints, Ints, Ints]:
         """Of CPU, memory, ephemeral storage and pods what the nodes have and what is taken, and what they compare by.
