@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from weakref import ref
 
 import numpy as np
 
@@ -112,7 +113,8 @@ class Story:
         self.number = journal.now
         #: Why there was none.
         self.rejection = rejection
-        self._plan = plan
+        # Not to keep a plan that the engine has let go: then the details are gone with it.
+        self._plan = ref(plan)
         self._journal = journal
         self._names = names
         self._count = len(names)
@@ -121,7 +123,8 @@ class Story:
 
     def read(self) -> Page | None:
         """The details, or None where they are gone."""
-        if not self._journal.remembers(self.number):
+        plan = self._plan()
+        if plan is None or not self._journal.remembers(self.number):
             return None
         number, size = self.number, self._count
         names = self._journal.as_of(number, NAMES, np.array(self._names, dtype=object), size)
@@ -129,12 +132,12 @@ class Story:
         verdicts = [YES] * size
         for row, (plugin, verdict) in self._overridden.items():
             rejected_by[row], verdicts[row] = plugin, verdict
-        for slot in self._plan.filters:
+        for slot in plan.filters:
             codes = slot.codes_as_of(number, size)
             for row in np.flatnonzero(codes).tolist():
                 if rejected_by[row] is None:
                     rejected_by[row], verdicts[row] = slot.name, slot.verdict(int(codes[row]))
-        points = self._points(number, size)
+        points = self._points(plan, number, size)
         return Page(
             tuple(
                 NodeStory(
@@ -148,11 +151,11 @@ class Story:
             )
         )
 
-    def _points(self, number: int, size: int) -> list[list[Points]] | None:
+    def _points(self, plan: Plan, number: int, size: int) -> list[list[Points]] | None:
         if self._measures is None:
             return None
         columns = []
-        for share, measure in zip(self._plan.shares, self._measures, strict=True):
+        for share, measure in zip(plan.shares, self._measures, strict=True):
             if measure is None:
                 continue
             slot = share.slot
