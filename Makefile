@@ -9,7 +9,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help up test check format e2e bench controlplane lock clean
+.PHONY: help up test check format e2e bench bench-engine controlplane lock clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -33,6 +33,10 @@ e2e: $(VENV)/.dev ## Run the end-to-end tests against a real control plane
 bench: $(VENV)/.bench ## Measure; figures belong into docs/performance.md
 	@$(BIN)/python tools/controlplane/build.py --if-possible
 	@$(BIN)/python -m bench $(ARGS)
+
+bench-engine: $(VENV)/.dev ## Measure the engine: figures and pictures in .bench, for docs/performance.md
+	@$(BIN)/python -m bench.engine $(ARGS)
+	@$(BIN)/python -m bench.report .bench/engine.json --pictures .bench
 
 controlplane: $(VENV)/.created ## Build etcd and Kubernetes into a cache outside this directory
 	@$(BIN)/python tools/controlplane/build.py $(ARGS)
