@@ -56,14 +56,16 @@ class BalanceScoring:
         loads = self.loads
         capacity, taken = loads.capacity(nodes), loads.taken(nodes)
         complete = loads.none_missing(nodes)
-        divisor = capacity if complete else np.maximum(capacity, 1)
+        divisor = (capacity if complete else np.maximum(capacity, 1)).astype(np.float64)
         # Two layers, without the pod and with it; in each a row a resource.
         fractions = np.empty((2, *taken.shape))
-        np.divide(taken, divisor, out=fractions[0])
-        np.divide(taken + loads.added, divisor, out=fractions[1])
+        fractions[0] = taken
+        fractions[1] = taken + loads.added
+        fractions /= divisor
         np.minimum(fractions, 1.0, out=fractions)
         if len(taken) == _PAIR:
-            deviation = np.abs(fractions[:, 0] - fractions[:, 1]) / 2
+            deviation = np.abs(fractions[:, 0] - fractions[:, 1])
+            deviation /= 2
             if not complete:
                 deviation *= (capacity > 0).all(axis=0)
         else:
