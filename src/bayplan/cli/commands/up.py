@@ -9,9 +9,11 @@ from bayplan.cli.output import JSON, output_option, print_json, print_table, say
 #: (what, state, how to try it). True statements only: a row turns to "there" with the code that makes it so.
 PARTS = (
     ("client: credentials, reflectors, leases, events", "there", "bayplan watch pods"),
+    ("engine: kube-scheduler's decisions, in columns", "there", "bayplan bench engine --nodes 1000 --pods 5000"),
+    ("traces of kube-scheduler, and their replay", "there", "bayplan replay tests/traces/mixed-111.json.gz"),
     ("real control plane for tests", "there", "make controlplane, then make e2e"),
     ("embedded cluster", "not yet", ""),
-    ("engine and scheduler", "not yet", ""),
+    ("scheduler", "not yet", ""),
     ("extender", "not yet", ""),
     ("claims controller", "not yet", ""),
 )
