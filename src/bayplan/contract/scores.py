@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 #: The best a node can get from one plugin, before its weight.
 MOST_POINTS = 100
 
+#: Beyond this, the difference of two scores may not fit 64 bits.
+_HUGE = 2.0**61
+
 #: What was measured: compared to see whether points that were given still hold.
 Measure = tuple[float, ...]
 
@@ -78,4 +81,7 @@ class BetweenExtremes:
         least, largest = measure
         if least == largest:
             return np.zeros(len(scores), dtype=np.int64)
+        if max(abs(least), abs(largest)) > _HUGE:
+            # Halved, neither do integers wrap around nor floats end in infinity.
+            scores, least, largest = scores / 2, least / 2, largest / 2
         return (MOST_POINTS * ((scores - least) / float(largest - least))).astype(np.int64)

@@ -15,6 +15,7 @@ import numpy as np
 
 from bayplan.contract.aftermath import Aftermath
 from bayplan.contract.verdicts import Verdict
+from bayplan.engine.blame import blaming
 from bayplan.engine.changes import Changes
 from bayplan.engine.journal import Journal
 from bayplan.engine.lifting import name_of, prepare_filter, prepare_score
@@ -230,7 +231,8 @@ def _after(plugin: Any, pod: Pod, rejection: Rejection, engine: Engine) -> After
     post_filter = getattr(plugin, "post_filter", None)
     if post_filter is None:
         return Aftermath()
-    aftermath: Aftermath = post_filter(pod, rejection, engine)
+    with blaming(name_of(plugin), "looking for a way to make room"):
+        aftermath: Aftermath = post_filter(pod, rejection, engine)
     return aftermath
 
 

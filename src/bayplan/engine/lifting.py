@@ -13,21 +13,26 @@ import numpy as np
 from bayplan.columns.interning import Interner
 from bayplan.columns.nodes import Node
 from bayplan.contract.plugins import ROW, Reads
-from bayplan.contract.scores import AsTheyAre, BetweenExtremes
+from bayplan.contract.scores import MOST_POINTS, AsTheyAre, BetweenExtremes, ByLargest
 from bayplan.contract.verdicts import YES, Verdict, Verdicts
 from bayplan.engine.blame import blaming
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
-    from bayplan.columns.arrays import Rows
+    from bayplan.columns.arrays import Ints, Rows
     from bayplan.columns.cluster import Cluster
     from bayplan.columns.nodes import Nodes
     from bayplan.columns.podclass import PodClass
     from bayplan.contract.plugins import Filtering, Scoring
-    from bayplan.contract.scores import Normalizer
+    from bayplan.contract.scores import Measure, Normalizer, Scores
+
+_OURS = (AsTheyAre, ByLargest, BetweenExtremes)
+_LARGEST = 2**63 - 1
+#: The most that a score may be, by what makes points of it; it may not be below zero either. Any other takes any.
+_MOST_RAW: Mapping[type, int] = {AsTheyAre: MOST_POINTS, ByLargest: _LARGEST // MOST_POINTS}
 
 
 def name_of(plugin: object) -> str:
@@ -101,16 +106,15 @@ class _LiftedFilter(_Lifted):
         if hasattr(self.plugin, "filter_nodes"):
             return _checked(self.plugin.filter_nodes(self.pod.pod, nodes), len(nodes))
         say = self.plugin.filter
-        codes = _row_by_row(nodes, lambda node: self.meanings.number(say(self.pod.pod, node)), np.int32)
+        codes = _row_by_row(nodes, lambda node: self.meanings.number(_a_verdict(say(self.pod.pod, node))), np.int32)
         return Verdicts(codes, self.meanings.things)
 
 
 class _LiftedScore(_Lifted):
     @property
     def normalizer(self) -> Normalizer:
-        default = AsTheyAre() if hasattr(self.plugin, "normalize_scores") else BetweenExtremes()
-        normalizer: Normalizer = getattr(self.plugin, "normalizer", default)
-        return normalizer
+        normalizer: Normalizer = getattr(self.plugin, "normalizer", BetweenExtremes())
+        return normalizer if isinstance(normalizer, _OURS) else CheckedNormalizer(normalizer)
 
     def score_nodes(self, nodes: Nodes) -> NDArray[Any]:
         if hasattr(self.plugin, "score_nodes"):
@@ -118,7 +122,33 @@ class _LiftedScore(_Lifted):
         else:
             say = self.plugin.score
             scores = _row_by_row(nodes, lambda node: say(self.pod.pod, node), np.float64)
-        return _finite(scores, nodes)
+        scores = _finite(scores, nodes)
+        most = _MOST_RAW.get(type(self.normalizer))
+        if most is not None and len(scores):
+            _within(scores, most, nodes)
+        return scores
+
+
+@dataclass(frozen=True)
+class CheckedNormalizer:
+    """A stranger's normaliser, held to its promise: as many points as scores, from 0 to 100."""
+
+    normalizer: Normalizer
+
+    def measure(self, scores: Scores) -> Measure:
+        """As it does. These are the scores of the feasible nodes, so here its points can be looked at."""
+        measure = self.normalizer.measure(scores)
+        points = np.asarray(self.normalizer.apply(scores, measure))
+        if points.shape != scores.shape:
+            raise ValueError(f"its normalizer made points of shape {points.shape} of scores of shape {scores.shape}")
+        if not ((points >= 0) & (points <= MOST_POINTS)).all():
+            raise ValueError(f"its normalizer made points that are not from 0 to {MOST_POINTS}")
+        return measure
+
+    def apply(self, scores: Scores, measure: Measure) -> Ints:
+        """As it does. What it makes of infeasible nodes does not matter, as long as it is a number."""
+        points = np.nan_to_num(np.asarray(self.normalizer.apply(scores, measure)), posinf=0, neginf=0)
+        return np.clip(points, 0, MOST_POINTS).astype(np.int64)
 
 
 class _Anew:
@@ -163,12 +193,30 @@ def _checked(verdicts: Verdicts, length: int) -> Verdicts:
         raise TypeError(f"filter_nodes returned {type(verdicts).__name__}, not Verdicts; use reject_where")
     if len(verdicts.codes) != length:
         raise ValueError(f"filter_nodes returned {len(verdicts.codes)} verdicts for {length} nodes")
+    for code in np.unique(verdicts.codes).tolist():
+        _a_verdict(verdicts.meanings[code])
     return verdicts
+
+
+def _a_verdict(said: object) -> Verdict:
+    if not isinstance(said, Verdict):
+        raise TypeError(f"filter returned {said!r:.50}, not a Verdict; use reject_if")
+    return said
+
+
+def _within(scores: NDArray[Any], most: int, nodes: Nodes) -> None:
+    """What is to be points, or to be multiplied by a hundred, must be from 0 to this."""
+    wrong = np.flatnonzero((scores < 0) | (scores > most))
+    if len(wrong):
+        name = nodes.table.name(list(nodes.indices())[int(wrong[0])])
+        raise ValueError(f"the score of node {name} is {scores[wrong[0]].item()}, not from 0 to {most}")
 
 
 def _finite(scores: NDArray[Any], nodes: Nodes) -> NDArray[Any]:
     if scores.shape != (len(nodes),):
         raise ValueError(f"score_nodes returned shape {scores.shape} for {len(nodes)} nodes")
+    if scores.dtype.kind == "u" and (scores > _LARGEST).any():
+        raise ValueError("scores are beyond 64 bits with a sign")
     if scores.dtype.kind in "bu":
         scores = scores.astype(np.int64)
     if scores.dtype.kind == "f":

@@ -12,6 +12,7 @@ import numpy as np
 
 from bayplan.columns.arrays import Bools, Ints, Rows
 from bayplan.contract.scores import MOST_POINTS
+from bayplan.engine.blame import blame, blaming
 from bayplan.engine.journal import longer
 from bayplan.engine.share import Share
 from bayplan.engine.touched import Touched
@@ -114,7 +115,12 @@ class Plan:
         nodes_changed = position != self._ranked_position
         self._ranked_position = position
         for share in self.shares if nodes_changed else self._unsettled:
-            share.refresh(self.feasible, self._unranked)
+            try:
+                share.refresh(self.feasible, self._unranked)
+            except Exception as error:  # noqa: BLE001 - a plugin may raise anything
+                share.begin_anew()
+                self._ranked_position = -1
+                blame(share.slot.name, "scoring nodes", error)
         if nodes_changed:
             self._unsettled = [share for share in self.shares if not share.is_settled]
         size = len(self.feasible)
@@ -135,7 +141,8 @@ class Plan:
         """The ranking as it would be if only these nodes were feasible; nothing is kept of it."""
         total: Ints = np.zeros(len(feasible), dtype=np.int64)
         for share in self.shares:
-            points = share.points_among(feasible)
+            with blaming(share.slot.name, "scoring nodes"):
+                points = share.points_among(feasible)
             if points is not None:
                 total += points
         return np.where(feasible, total, INFEASIBLE)

@@ -73,7 +73,7 @@ class Share:
         before, self.measure = self.measure, self._measured(feasible)
         if self.slot.uniform:
             self._set_all_to(self.weight * int(self.slot.normalizer.apply(self.slot.raw[:1], self.measure)[0]), touched)
-        elif self._as_they_are and self.weight == 1:
+        elif self._as_they_are and self.weight == 1 and slot.raw.dtype == np.int64:
             # The raw scores are the points: they are shared with the slot, and so up to date already.
             if changed.everything or self.measure != before or self.points is not self.slot.raw:
                 touched.add_all()
@@ -83,6 +83,10 @@ class Share:
             self._renew(touched)
         elif changed:
             self._update(changed, touched)
+
+    def begin_anew(self) -> None:
+        """Nothing is known of the points; the plugin failed."""
+        self.points, self.measure, self._renewed = 0, None, -1
 
     def points_among(self, feasible: Bools) -> Ints | None:
         """What the points would be if only these nodes were feasible; None with nothing to say. Nothing is kept."""

@@ -7,7 +7,7 @@ did that a plan had better look at all.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 import numpy as np
 
@@ -84,7 +84,7 @@ class _Slot:
             try:
                 rows = self._catch_up()
             except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-                blame(self.name, "following the cluster", error)
+                self._fail("following the cluster", error)
             first = self._place.nodes < 0
             before, self._place = self._place, place
             if first:
@@ -102,6 +102,11 @@ class _Slot:
         stale = self._changes.since(self._place, loads=self._reads_load)
         self._place = place
         return stale
+
+    def _fail(self, doing: str, error: Exception) -> NoReturn:
+        """What was to be asked again counted as asked: nothing does, until the plugin answers."""
+        self._place = Place()
+        blame(self.name, doing, error)
 
     def _overwrite_one(self, values: NDArray[Any], rows: slice, new: int) -> None:
         """Take a row's new value in, and tell of it if it is really new."""
@@ -153,8 +158,10 @@ class FilterSlot(_Slot):
         self._is_inert: Callable[[], bool] | None = getattr(filtering, "is_inert", None)
         self.codes: Ids = np.zeros(cluster.nodes.size, dtype=np.int32)
         self._meanings: Meanings = ()
-        #: Used when the filter's numbers mean something else every time.
+        #: Used when the filter's numbers mean something else every time: numbers of our own, below zero, since those
+        #: that the filter gave before are still in codes and in stories.
         self._own: dict[Verdict, int] | None = None
+        self._renumbered: dict[int, Verdict] = {}
 
     def is_inert(self) -> bool:
         """Whether no coming or going of pods can change what it says now."""
@@ -175,11 +182,11 @@ class FilterSlot(_Slot):
             else:
                 self._overwrite(self.codes, nodes, self._translated(self.filtering.filter_nodes(nodes)))
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            blame(self.name, "filtering nodes", error)
+            self._fail("filtering nodes", error)
 
     def verdict(self, code: int) -> Verdict:
         """What a number in `codes` means."""
-        return self._meanings[code]
+        return self._meanings[code] if code >= 0 else self._renumbered[code]
 
     def codes_as_of(self, number: int, size: int) -> Ids:
         """The codes as they were at a decision."""
@@ -192,7 +199,6 @@ class FilterSlot(_Slot):
             if verdicts.meanings is self._meanings:
                 return verdicts.codes
             self._own = {YES: 0}
-            self._own |= {self._meanings[int(code)]: int(code) for code in np.unique(self.codes)}
         numbers = {int(code): self._number_of(verdicts.meanings[int(code)]) for code in np.unique(verdicts.codes)}
         return np.array([numbers[code] for code in verdicts.codes.tolist()], dtype=np.int32)
 
@@ -201,8 +207,8 @@ class FilterSlot(_Slot):
         assert own is not None
         number = own.get(verdict)
         if number is None:
-            number = own[verdict] = max(own.values()) + 1
-        self._meanings = {number: verdict for verdict, number in own.items()}
+            number = own[verdict] = -len(own)
+            self._renumbered[number] = verdict
         return number
 
 
@@ -236,7 +242,7 @@ class ScoreSlot(_Slot):
                 return
             new = self.scoring.score_nodes(nodes)
         except Exception as error:  # noqa: BLE001 - a plugin may raise anything
-            blame(self.name, "scoring nodes", error)
+            self._fail("scoring nodes", error)
         if new.dtype != self.raw.dtype:
             self.raw = self.raw.astype(np.float64)
         self._overwrite(self.raw, nodes, new)
