@@ -33,7 +33,8 @@ def parse_duration(text: str) -> float:
 
 def format_duration(seconds: float) -> str:
     """As Go writes it: the largest unit that fits and the smaller ones that are left."""
-    nanoseconds = round(abs(seconds) * _SECOND)
+    # By its shortest decimal: the product of floats of years has not so many digits.
+    nanoseconds = round(Fraction(repr(abs(seconds))) * _SECOND)
     sign = "-" if seconds < 0 and nanoseconds else ""
     if nanoseconds == 0:
         return "0s"
