@@ -168,3 +168,14 @@ def test_a_pod_with_claims_to_devices_is_left_alone() -> None:
     assert verdict.kind is Kind.UNRESOLVABLE
     assert "does not place claims to devices yet" in verdict.reasons[0]
     assert DynamicResources().pre_filter(cluster.classes.class_of(_pod("other")), cluster) is None
+
+
+def test_where_one_of_a_class_was_the_others_need_not_go() -> None:
+    """Not even if its node was never there, and it was the first of them that was seen."""
+    cluster = _cluster(a={}, b={})
+    cluster.put_pod(_pod("first", nodeName="elsewhere"), "elsewhere")
+    cluster.remove_pod("ns/first")
+
+    assert _refusals(NodeName(), _pod("second"), cluster) is None
+    assert (_refusals(NodeName(), _pod("third", nodeName="a"), cluster) or {}).keys() == {"b"}
+    assert _refusals(NodeName(), _pod("fourth"), cluster) is None

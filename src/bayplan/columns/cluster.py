@@ -100,7 +100,7 @@ class Cluster:
     def put_pod(self, pod: Pod, node: str) -> None:
         """A pod takes room on a node; it may have been on another, or another pod."""
         key = pod.metadata.key
-        self.pods.load_of(pod, self.classes.class_of(pod))  # first, as it may refuse
+        self.pods.load_of(pod, self.classes.class_of_placed(pod))  # first, as it may refuse
         self.remove_pod(key)
         row = self.nodes.row_of.get(node)
         if row is None:

@@ -2,8 +2,8 @@
 
 Pods come in crowds, from templates. What was worked out for one of a crowd holds for all, so it is kept with the class.
 Two pods are of one class when all that placement reads of them is the same: their namespace, labels, controller, and
-the spec less the node that they are on and the volumes that can be mounted anywhere (each pod has one of those, with a
-random name, for its token).
+the spec less the volumes that can be mounted anywhere (each pod has one of those, with a random name, for its token).
+The node is part of it only while it is a demand, not for pods that are there.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec.structs import replace
 
 from bayplan.columns.affinity import Terms, compile_terms
 from bayplan.errors import ValidationError
@@ -58,7 +59,7 @@ class PodClass:
 
     @property
     def spec(self) -> PodSpec:
-        """The spec of all of them, but for the node and for volumes that can be mounted anywhere."""
+        """The spec of all of them, but for the node they are on and for volumes that can be mounted anywhere."""
         return self.pod.spec
 
     @cached_property
@@ -103,21 +104,36 @@ class PodClasses:
         return len(self._by_key)
 
     def class_of(self, pod: Pod) -> PodClass:
-        """The class of a pod."""
+        """The class of a pod. If it names its node, that is what it demands."""
         last = self._last
         if last is not None and last[0] is pod:
             return last[1]
-        key = self._key(pod)
+        found = self._find(pod, pod.spec.node_name)
+        self._last = pod, found
+        return found
+
+    def class_of_placed(self, pod: Pod) -> PodClass:
+        """The class of a pod that is on a node: where it went does not tell it from others of its kind."""
+        return self._find(pod, "") if pod.spec.node_name else self.class_of(pod)
+
+    def _find(self, pod: Pod, node_name: str) -> PodClass:
+        try:
+            key = self._key(pod, node_name)
+        except OverflowError:
+            raise ValidationError(
+                "a number in its spec does not fit 64 bits", remedy="compare it with what the API server has"
+            ) from None
         found = self._by_key.get(key)
         if found is None:
             if len(self._by_key) >= self._limit:
                 self._by_key.clear()
                 self._terms.clear()
+            if pod.spec.node_name != node_name:
+                pod = replace(pod, spec=replace(pod.spec, node_name=node_name))
             found = self._by_key[key] = PodClass(key, pod, self._terms)
-        self._last = pod, found
         return found
 
-    def _key(self, pod: Pod) -> bytes:
+    def _key(self, pod: Pod, node_name: str) -> bytes:
         meta, spec = pod.metadata, pod.spec
         volumes = spec.volumes
         name = ""
@@ -133,6 +149,7 @@ class PodClasses:
                 meta.annotations if self.annotations_matter else None,
                 meta.controller if meta.owner_references else None,
                 name,
+                node_name,
                 volumes,
                 spec.containers,
                 spec.init_containers,

@@ -97,7 +97,7 @@ class PodTable:
 
     def add(self, pod: Pod, row: int) -> Placement:
         """Count a pod in."""
-        pod_class = self._classes.class_of(pod)
+        pod_class = self._classes.class_of_placed(pod)
         terms = pod_class.terms
         placement = Placement(
             pod,

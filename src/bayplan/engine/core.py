@@ -17,7 +17,7 @@ from bayplan.contract.verdicts import YES, Verdict
 from bayplan.engine.blame import blaming
 from bayplan.engine.engine import Engine
 from bayplan.engine.lifting import name_of
-from bayplan.errors import PluginFailure
+from bayplan.errors import PluginFailure, ValidationError
 from bayplan.objects.pod import Pod
 from bayplan.reservations.reservations import Reservation, Reservations, State
 
@@ -53,7 +53,7 @@ class Core:
             return []
         try:
             decision = self.engine.decide(pod)
-        except PluginFailure as error:
+        except (PluginFailure, ValidationError) as error:
             return _not_placed(pod, _FAILED, str(error))
         if decision.node is None:
             return self._make_room(decision)

@@ -26,9 +26,7 @@ class NodeName:
     def pre_filter(self, pod: PodClass, cluster: Cluster) -> OnlyThatNode | None:
         """Nothing for pods that name no node, as nearly all that are yet to be placed."""
         name = pod.spec.node_name
-        # A class stands for pods on nodes too. Then the name is where one of them went, not where all must go.
-        settled = pod.group is not None or cluster.pod_on_node(pod.pod.metadata.key) is not None
-        return OnlyThatNode(name) if name and not settled else None
+        return OnlyThatNode(name) if name else None
 
 
 @dataclass(frozen=True, slots=True)
