@@ -9,7 +9,7 @@ ARGS   ?=
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help up test check format e2e bench bench-engine controlplane lock clean
+.PHONY: help up test test-long check format e2e bench bench-engine controlplane lock clean
 
 help: ## Say what each target does
 	@awk -F':.*## ' '/^[a-z0-9-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -19,6 +19,9 @@ up: $(VENV)/.runtime ## Start Bayplan on this machine
 
 test: $(VENV)/.dev ## Run the unit tests; needs neither Go nor a cluster
 	@$(BIN)/python -m pytest -m "not e2e" -q $(ARGS)
+
+test-long: $(VENV)/.dev ## The same, and Hypothesis looks a hundred times as long: an hour or two
+	@$(BIN)/python -m pytest -m "not e2e" -q --hypothesis-profile=long --timeout=0 $(ARGS)
 
 check: $(VENV)/.dev ## The gate: format, lint, import layers, types, documentation
 	@tools/check.sh

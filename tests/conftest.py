@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 # No test may depend on how fast the machine is, or on what else runs there.
 settings.register_profile("bayplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+# `make test-long` looks a hundred times as long. Tests that need fewer examples say so by `effort.examples`.
+settings.register_profile("long", settings.get_profile("bayplan"), max_examples=100 * 100)
 settings.load_profile("bayplan")
 
 

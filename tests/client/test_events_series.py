@@ -8,6 +8,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from bayplan.client.events.series import EventLimits, EventType, Occurrence, Outbox
 from bayplan.objects.meta import ObjectReference, ResourceVersion, Uid
+from bayplan.testing.effort import examples
 
 SECOND = 1_000_000_000
 ROOMY = EventLimits()
@@ -325,5 +326,5 @@ class Outboxes(RuleBasedStateMachine):
             assert outbox.dropped > 0 or told == outbox.recorded
 
 
-Outboxes.TestCase.settings = settings(max_examples=150, stateful_step_count=40, deadline=None)
+Outboxes.TestCase.settings = settings(max_examples=examples(150), stateful_step_count=40, deadline=None)
 TestOutboxes = Outboxes.TestCase

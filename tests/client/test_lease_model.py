@@ -23,6 +23,7 @@ from bayplan.client.term import Clocks
 from bayplan.client.transport import no_answer
 from bayplan.errors import LeadershipLost, Unreachable
 from bayplan.testing.collection import Reply
+from bayplan.testing.effort import examples
 from bayplan.testing.virtual_time import run_virtual
 
 if TYPE_CHECKING:
@@ -234,7 +235,7 @@ _lives = st.builds(Life, _starts, _deaths, _pauses, st.just(()), _passages) | st
 
 
 @given(lives=st.lists(_lives, min_size=2, max_size=3))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=examples(40), deadline=None)
 def test_there_are_never_two_leaders_at_one_time_and_in_the_end_there_is_one(lives: list[Life]) -> None:
     async def run() -> None:
         await World(lives).run()
@@ -243,7 +244,7 @@ def test_there_are_never_two_leaders_at_one_time_and_in_the_end_there_is_one(liv
 
 
 @given(length=st.integers(4, 36), at=st.integers(1, 12), kind=st.sampled_from(["process", "machine"]))
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(50), deadline=None)
 def test_a_leader_that_wakes_from_a_pause_does_not_lead_beside_its_successor(length: int, at: int, kind: Kind) -> None:
     """The moment of waking is the dangerous one: nothing of the leader has run yet that could have told it."""
 

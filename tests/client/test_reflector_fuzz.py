@@ -19,6 +19,7 @@ from bayplan.errors import ProtocolError, Unreachable
 from bayplan.objects.meta import ObjectMeta
 from bayplan.objects.resource import Resource
 from bayplan.testing.collection import Collection, Reply
+from bayplan.testing.effort import examples
 from bayplan.testing.virtual_time import run_virtual
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ async def happen(collection: Collection, step: Step, number: int) -> None:
             collection.answers.append(argument)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     steps=st.lists(STEPS, max_size=40),
     page=st.sampled_from([0, 1, 2, 3]),

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from bayplan.errors import UsageError
 from bayplan.simulator.replay import Replay
 from bayplan.simulator.traces import parse_trace
+from bayplan.testing.effort import examples
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

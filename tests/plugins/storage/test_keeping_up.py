@@ -12,6 +12,7 @@ from bayplan.plugins.nodevolumelimits import NodeVolumeLimits
 from bayplan.plugins.volumebinding import VolumeBinding
 from bayplan.plugins.volumerestrictions import VolumeRestrictions
 from bayplan.plugins.volumezone import VolumeZone
+from bayplan.testing.effort import examples
 
 if TYPE_CHECKING:
     from tests.plugins.conftest import Storage
@@ -129,4 +130,6 @@ def test_what_is_kept_is_what_would_be_found_anew(storage: Storage) -> None:
     from hypothesis.stateful import run_state_machine_as_test
 
     KeepingUp.make = type(storage)
-    run_state_machine_as_test(KeepingUp, settings=settings(max_examples=60, stateful_step_count=25, deadline=None))
+    run_state_machine_as_test(
+        KeepingUp, settings=settings(max_examples=examples(60), stateful_step_count=25, deadline=None)
+    )
