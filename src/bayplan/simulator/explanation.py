@@ -140,8 +140,11 @@ def _find(trace: Trace, key: str) -> int:
 
 
 def _suggestion(key: str, known: list[str]) -> str:
+    """The same name in another namespace, or names that are written nearly the same."""
     name = key.rpartition("/")[2]
-    near = [one for one in known if one.rpartition("/")[2] == name] or difflib.get_close_matches(key, known)
+    names = {one.rpartition("/")[2] for one in known}
+    wanted = {name} & names or set(difflib.get_close_matches(name, names))
+    near = [one for one in known if one.rpartition("/")[2] in wanted]
     return f"did you mean {' or '.join(near[:3])}?" if near else "give it as NAMESPACE/NAME"
 
 
