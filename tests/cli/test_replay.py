@@ -6,25 +6,51 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from bayplan.cli import main
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    Bayplan = Callable[..., "Done"]
     Golden = Callable[[str, str], None]
 
 TESTS = Path(__file__).parent.parent
 SMALL = TESTS / "simulator" / "small.json"
 
 
-def bayplan(folder: Path, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+@dataclass(frozen=True)
+class Done:
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def bayplan(folder: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Bayplan:
+    """Run a command here, where numpy is imported already."""
+    monkeypatch.chdir(folder)
+
+    def bayplan(*arguments: str) -> Done:
+        with pytest.raises(SystemExit) as leaving:
+            main(arguments)
+        assert isinstance(leaving.value.code, int)
+        return Done(leaving.value.code, *capsys.readouterr())
+
+    return bayplan
+
+
+def apart(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own: what measures its process must have one."""
     return subprocess.run(
         [sys.executable, "-m", "bayplan", *arguments],
         cwd=folder,
-        env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8", **environment},
+        env={"PATH": os.environ["PATH"], "HOME": str(folder), "LANG": "C.UTF-8"},
         capture_output=True,
         text=True,
         timeout=60,
@@ -47,22 +73,22 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_trace_that_agrees_is_one_object_and_exit_0(folder: Path, golden: Golden) -> None:
-    done = bayplan(folder, "replay", "good.json", "--output", "json")
+def test_a_trace_that_agrees_is_one_object_and_exit_0(bayplan: Bayplan, golden: Golden) -> None:
+    done = bayplan("replay", "good.json", "--output", "json")
     assert (done.returncode, done.stderr) == (0, "")
     golden("replay-good.json", done.stdout)
 
 
-def test_what_differs_is_in_the_json_with_all_to_debug_it_and_exit_1(folder: Path, golden: Golden) -> None:
-    done = bayplan(folder, "replay", "differs.json", "--output", "json")
+def test_what_differs_is_in_the_json_with_all_to_debug_it_and_exit_1(bayplan: Bayplan, golden: Golden) -> None:
+    done = bayplan("replay", "differs.json", "--output", "json")
     assert (done.returncode, done.stderr) == (1, "")
     found = json.loads(done.stdout)
     assert all({"aspect", "trace", "step", "pod", "ours", "theirs"} <= one.keys() for one in found["disagreements"])
     golden("replay-differs.json", done.stdout)
 
 
-def test_several_traces_have_totals_and_each_its_own(folder: Path) -> None:
-    done = bayplan(folder, "replay", "good.json", "differs.json", "--output", "json")
+def test_several_traces_have_totals_and_each_its_own(bayplan: Bayplan) -> None:
+    done = bayplan("replay", "good.json", "differs.json", "--output", "json")
     assert done.returncode == 1
     together = json.loads(done.stdout)
     good, differs = together["traces"]
@@ -74,20 +100,20 @@ def test_several_traces_have_totals_and_each_its_own(folder: Path) -> None:
     assert together["disagreements"] == differs["disagreements"]
 
 
-def test_the_table_has_the_first_differences_under_the_trace(folder: Path, golden: Golden) -> None:
-    done = bayplan(folder, "replay", "good.json", "differs.json")
+def test_the_table_has_the_first_differences_under_the_trace(bayplan: Bayplan, golden: Golden) -> None:
+    done = bayplan("replay", "good.json", "differs.json")
     assert done.returncode == 1
     golden("replay.txt", done.stdout + done.stderr)
 
 
-def test_many_traces_are_counted_on_stderr(folder: Path) -> None:
-    done = bayplan(folder, "replay", *["good.json"] * 20)
+def test_many_traces_are_counted_on_stderr(bayplan: Bayplan) -> None:
+    done = bayplan("replay", *["good.json"] * 20)
     assert done.returncode == 0
     assert done.stderr.startswith("replayed 2 of 20 traces\nreplayed 4 of 20 traces\n")
 
 
-def test_every_file_that_cannot_be_played_is_named_and_nothing_is_printed(folder: Path) -> None:
-    done = bayplan(folder, "replay", "good.json", "none.json", "missing.json")
+def test_every_file_that_cannot_be_played_is_named_and_nothing_is_printed(bayplan: Bayplan) -> None:
+    done = bayplan("replay", "good.json", "none.json", "missing.json")
     assert (done.returncode, done.stdout) == (2, "")
     assert "none.json" in done.stderr
     assert "missing.json" in done.stderr
@@ -98,24 +124,24 @@ def test_every_file_that_cannot_be_played_is_named_and_nothing_is_printed(folder
     ("pod", "name"),
     [("light", "bound"), ("large", "alone"), ("huge", "unschedulable"), ("waits", "gated"), ("urgent", "preempting")],
 )
-def test_a_pods_story_is_told(folder: Path, pod: str, name: str, golden: Golden) -> None:
+def test_a_pods_story_is_told(bayplan: Bayplan, pod: str, name: str, golden: Golden) -> None:
     asked = ("explain", "--trace", "good.json", "--pod", f"default/{pod}")
-    told, data = bayplan(folder, *asked), bayplan(folder, *asked, "--output", "json")
+    told, data = bayplan(*asked), bayplan(*asked, "--output", "json")
     assert (told.returncode, told.stderr) == (data.returncode, data.stderr) == (0, "")
     golden(f"explain-{name}.txt", told.stdout)
     golden(f"explain-{name}.json", data.stdout)
 
 
-def test_a_story_says_where_kube_scheduler_decided_otherwise(folder: Path, golden: Golden) -> None:
-    done = bayplan(folder, "explain", "--trace", "differs.json", "--pod", "default/large")
+def test_a_story_says_where_kube_scheduler_decided_otherwise(bayplan: Bayplan, golden: Golden) -> None:
+    done = bayplan("explain", "--trace", "differs.json", "--pod", "default/large")
     assert done.returncode == 0
     golden("explain-differs.txt", done.stdout)
 
 
-def test_only_the_best_nodes_are_shown_unless_all_are_asked_for(folder: Path) -> None:
+def test_only_the_best_nodes_are_shown_unless_all_are_asked_for(bayplan: Bayplan) -> None:
     trace = str(TESTS / "traces" / "mixed-112.json.gz")
     some, every = (
-        bayplan(folder, "explain", "--trace", trace, "--pod", "default/p0002", *more).stdout for more in ([], ["--all"])
+        bayplan("explain", "--trace", trace, "--pod", "default/p0002", *more).stdout for more in ([], ["--all"])
     )
     assert "--all shows them" in some
     assert "--all shows them" not in every
@@ -133,8 +159,8 @@ def test_only_the_best_nodes_are_shown_unless_all_are_asked_for(folder: Path) ->
         ("default/there", "pod default/there ran on big before the first step"),
     ],
 )
-def test_a_pod_that_has_no_story_is_wrong_use_and_the_nearest_is_named(folder: Path, pod: str, said: str) -> None:
-    done = bayplan(folder, "explain", "--trace", "good.json", "--pod", pod)
+def test_a_pod_that_has_no_story_is_wrong_use_and_the_nearest_is_named(bayplan: Bayplan, pod: str, said: str) -> None:
+    done = bayplan("explain", "--trace", "good.json", "--pod", pod)
     assert (done.returncode, done.stdout) == (2, "")
     assert said in done.stderr
     assert done.stderr.count("\n") == 1
@@ -164,7 +190,7 @@ SMALL_BENCH = ("bench", "engine", "--nodes", "20", "--pods", "30")
 
 
 def engine(folder: Path, *arguments: str) -> Any:
-    done = bayplan(folder, *SMALL_BENCH, *arguments, "--output", "json")
+    done = apart(folder, *SMALL_BENCH, *arguments, "--output", "json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
@@ -190,7 +216,7 @@ def test_several_workloads_are_measured_one_after_the_other(folder: Path) -> Non
 
 
 def test_all_workloads_are_one_table(folder: Path) -> None:
-    done = bayplan(folder, *SMALL_BENCH, "--workload", "all")
+    done = apart(folder, *SMALL_BENCH, "--workload", "all")
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 1 + 10
     assert "mixed: 30 pods for 20 nodes" in done.stderr
@@ -212,6 +238,6 @@ def test_all_workloads_are_one_table(folder: Path) -> None:
     ids=" ".join,
 )
 def test_values_that_cannot_be_are_wrong_use(folder: Path, arguments: tuple[str, ...]) -> None:
-    done = bayplan(folder, "bench", "engine", *arguments)
+    done = apart(folder, "bench", "engine", *arguments)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
