@@ -12,7 +12,7 @@ from bayplan.columns.arrays import TOO_MUCH, Ints, bounded
 from bayplan.columns.resources import COMPARED, CPU_ROW, MEMORY_ROW, USUAL
 from bayplan.contract.plugins import ROW
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre
-from bayplan.objects.requests import count_to_compare, count_to_rank, is_scalar
+from bayplan.objects.requests import POD_COUNT, count_to_compare, count_to_rank, is_scalar
 from bayplan.plugins.arguments import MOST_OF_SHAPE
 
 if TYPE_CHECKING:
@@ -112,12 +112,15 @@ class ScoredLoads:
 
 
 def loads_to_score(pod: Pod, resources: Sequence[ResourceSpec], cluster: Cluster, *, stand_ins: bool) -> ScoredLoads:
-    """What the pod would add of each of the resources. Scarce ones that it does not ask for do not count."""
+    """What the pod would add of each of the resources. Scarce ones that it does not ask for do not count.
+
+    Nor does how many pods a node takes: kube-scheduler may be told to look at it, and never finds any.
+    """
     amounts = count_to_rank(pod) if stand_ins else count_to_compare(pod)
     counted = [
         (cluster.nodes.resources.number(spec.name), bounded(amounts.get(spec.name, 0), TOO_MUCH), spec.weight)
         for spec in resources
-        if amounts.get(spec.name, 0) > 0 or not is_scalar(spec.name)
+        if spec.name != POD_COUNT and (amounts.get(spec.name, 0) > 0 or not is_scalar(spec.name))
     ]
     return ScoredLoads(
         tuple(number for number, _, _ in counted),

@@ -52,6 +52,11 @@ class ConstraintCounts:
         """Whether the pod adds to the count where it goes."""
         return self.selector.matches(self._pod.labels)
 
+    def unlabelled(self) -> int:
+        """How many there are on nodes that count and do not have the label."""
+        rows = np.flatnonzero(self._cluster.nodes.label_ids(self.constraint.key) < 0)
+        return int(self.tally.by_row[rows][self._counts(rows)].sum())
+
     def catch_up(self) -> Rows | None:
         """Take in what has happened. Returns the rows of domains that changed."""
         return self._tallies.rows_in(self._tallies.catch_up())

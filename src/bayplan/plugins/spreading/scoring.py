@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from bayplan.columns.labels import ABSENT
 from bayplan.contract.plugins import Reads
 from bayplan.contract.scores import MOST_POINTS
 from bayplan.plugins.spreading.constraints import HOSTNAME
@@ -135,6 +136,12 @@ class SpreadScoring:
         # To have no domain counts as one more, as it does for kube-scheduler; hence one place more, for -1.
         inhabited = np.zeros(len(by_domain) + 1, dtype=np.bool_)
         inhabited[ids[asked]] = True
+        nameless = ABSENT if self._all_keys else self._cluster.nodes.label(counts.constraint.key).values.find("")
+        if nameless >= 0 and inhabited[nameless]:
+            # Where nodes need not have the label, to have none is to be in the domain without a name.
+            inhabited[-1] = False
+            by_domain = by_domain.copy()
+            by_domain[nameless] += counts.unlabelled()
         weight = math.log(int(np.count_nonzero(inhabited)) + 2)
         values = np.zeros(len(by_domain) + 1)
         values[:-1] = by_domain * weight + float(counts.constraint.max_skew - 1)
