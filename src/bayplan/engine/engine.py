@@ -18,7 +18,14 @@ from bayplan.contract.verdicts import Verdict
 from bayplan.engine.blame import blaming
 from bayplan.engine.changes import Changes
 from bayplan.engine.journal import Journal
-from bayplan.engine.lifting import name_of, prepare_filter, prepare_score
+from bayplan.engine.lifting import (
+    NoPoints,
+    name_of,
+    prepare_alone,
+    prepare_filter,
+    prepare_filter_alone,
+    prepare_score,
+)
 from bayplan.engine.plan import Plan
 from bayplan.engine.preempting import Kept, Preempting
 from bayplan.engine.rejection import Rejection, collect
@@ -26,6 +33,7 @@ from bayplan.engine.sampling import Sampling
 from bayplan.engine.slots import FilterSlot, ScoreSlot
 from bayplan.engine.story import NAMES, Stories, Story
 from bayplan.engine.yielding import yield_to_nominated
+from bayplan.errors import PluginFailure
 
 if TYPE_CHECKING:
     from bayplan.columns.cluster import Cluster
@@ -180,18 +188,32 @@ class Engine:
     def _make_plan(self, pod_class: PodClass, policy: Policy) -> Plan:
         filters: list[FilterSlot] = []
         refusal: tuple[str, Verdict] | None = None
-        for plugin in policy.filters:
-            filtering = prepare_filter(plugin, pod_class, self.cluster)
+        preparing = [
+            *((plugin, prepare_alone) for plugin in policy.only_prepared),
+            *(
+                (plugin, prepare_filter_alone if name_of(plugin) in policy.unprepared_filters else prepare_filter)
+                for plugin in policy.filters
+            ),
+        ]
+        for plugin, prepare in preparing:
+            filtering = prepare(plugin, pod_class, self.cluster)
             if isinstance(filtering, Verdict):
                 refusal = refusal or (name_of(plugin), filtering)
             elif filtering is not None:
                 filters.append(self._filter_slot(name_of(plugin), filtering))
         scores: list[tuple[ScoreSlot, int]] = []
+        unscorable: PluginFailure | None = None
         for plugin, weight in policy.scores:
-            scoring = prepare_score(plugin, pod_class, self.cluster)
+            try:
+                scoring = prepare_score(plugin, pod_class, self.cluster)
+            except PluginFailure as failure:
+                unscorable = unscorable or failure
+                continue
+            if scoring is None and name_of(plugin) in policy.unprepared_scores:
+                scoring = NoPoints()
             if scoring is not None:
                 scores.append((self._score_slot(name_of(plugin), scoring), weight))
-        return Plan(pod_class, self.cluster, filters, scores, refusal)
+        return Plan(pod_class, self.cluster, filters, scores, refusal, unscorable)
 
     def _filter_slot(self, name: str, filtering: Any) -> FilterSlot:
         slot = self._slots.get((name, "filter", filtering))
@@ -240,7 +262,7 @@ def _with_unreached(rejection: Rejection, policy: Policy) -> Rejection:
     """A pod that one plugin refuses is not shown to those after it."""
     if rejection.refusal is None:
         return rejection
-    names = [name_of(plugin) for plugin in policy.filters]
+    names = [name_of(plugin) for plugin in (*policy.only_prepared, *policy.filters)]
     after = names[names.index(rejection.refusal[0]) + 1 :]
     return replace(rejection, unreached=tuple(after))
 

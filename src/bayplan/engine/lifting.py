@@ -14,7 +14,7 @@ from bayplan.columns.interning import Interner
 from bayplan.columns.nodes import Node
 from bayplan.contract.plugins import ROW, Reads
 from bayplan.contract.scores import MOST_POINTS, AsTheyAre, BetweenExtremes, ByLargest
-from bayplan.contract.verdicts import YES, Verdict, Verdicts
+from bayplan.contract.verdicts import YES, Verdict, Verdicts, reject_where, yes_to_all
 from bayplan.engine.blame import blaming
 
 if TYPE_CHECKING:
@@ -71,6 +71,58 @@ def prepare_score(plugin: Any, pod: PodClass, cluster: Cluster) -> Scoring | Non
     if getattr(plugin, "reads", ROW) & Reads.CLUSTER:
         return _AnewScore(plugin, pod, cluster)
     return _LiftedScore(plugin, pod)
+
+
+def prepare_alone(plugin: Any, pod: PodClass, cluster: Cluster) -> Filtering | Verdict | None:
+    """The same for a plugin whose filter is switched off: no node is rejected, but the pod as such may be refused."""
+    prepared = prepare_filter(plugin, pod, cluster) if hasattr(plugin, "pre_filter") else None
+    return prepared if prepared is None or isinstance(prepared, Verdict) else _WithoutFilter(prepared)
+
+
+def prepare_filter_alone(plugin: Any, pod: PodClass, cluster: Cluster) -> Filtering | Verdict | None:
+    """A plugin's filter where preparing is switched off, so that it neither refuses the pod nor narrows nodes down."""
+    if hasattr(plugin, "filter_unprepared"):
+        with blaming(name_of(plugin), "preparing its filter"):
+            filtering: Filtering | None = plugin.filter_unprepared(pod, cluster)
+            return filtering
+    return prepare_filter(plugin, pod, cluster)
+
+
+class _WithoutFilter:
+    """A filter of which only what it says of the pod as such counts."""
+
+    def __init__(self, filtering: Filtering) -> None:
+        self._filtering = filtering
+        self.reads = filtering.reads
+        for name in ("catch_up", "refusal", "only"):
+            if hasattr(filtering, name):
+                setattr(self, name, getattr(filtering, name))
+
+    def filter_nodes(self, nodes: Nodes) -> Verdicts:
+        """Yes to all, or to those that it narrows the choice down to."""
+        # What the filter keeps in mind while it filters it is still to learn.
+        self._filtering.filter_nodes(nodes)
+        only = getattr(self._filtering, "only", None)
+        names = None if only is None else only()
+        if names is None:
+            return yes_to_all(len(nodes))
+        others = np.array([nodes.table.name(row) not in names for row in nodes.indices()], dtype=np.bool_)
+        return reject_where(others, "node(s) were not among those that alone can do", resolvable=False)
+
+    def is_inert(self) -> bool:
+        """It never rejects anybody."""
+        return True
+
+
+class NoPoints:
+    """The score of a plugin that has nothing to say of these pods, and is asked all the same."""
+
+    reads = Reads.NODE
+    normalizer = AsTheyAre()
+
+    def score_nodes(self, nodes: Nodes) -> Ints:
+        """Nothing for all."""
+        return nodes.zeros()
 
 
 @dataclass(frozen=True)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from bayplan.contract.verdicts import Verdict
     from bayplan.engine.room import RoomTable
     from bayplan.engine.slots import FilterSlot, ScoreSlot
+    from bayplan.errors import PluginFailure
 
 #: What an infeasible node ranks: below every sum of points.
 INFEASIBLE = -1
@@ -41,6 +42,7 @@ class Plan:
         filters: list[FilterSlot],
         scores: list[tuple[ScoreSlot, int]],
         refusal: tuple[str, Verdict] | None = None,
+        unscorable: PluginFailure | None = None,
     ) -> None:
         self.pod_class = pod_class
         self.filters = filters
@@ -54,6 +56,8 @@ class Plan:
         self.room: RoomTable | None = None
         self._cluster = cluster
         self._refusal = refusal
+        #: Why nodes cannot be compared for these pods. It does not matter where there is nothing to compare.
+        self._unscorable = unscorable
         self._refusing = [slot for slot in filters if hasattr(slot.filtering, "refusal")]
         self._narrowing = [slot for slot in filters if hasattr(slot.filtering, "only")]
         self._renewed = [-1] * len(filters)
@@ -111,6 +115,8 @@ class Plan:
 
     def rank(self) -> None:
         """Bring the ranking up to date. Some node must be feasible."""
+        if self._unscorable is not None:
+            raise self._unscorable
         position = self._cluster.nodes.node_log.position
         nodes_changed = position != self._ranked_position
         self._ranked_position = position

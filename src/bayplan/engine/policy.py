@@ -22,6 +22,11 @@ class Policy:
     reserves: tuple[Any, ...] = ()
     permits: tuple[Any, ...] = ()
     pre_binds: tuple[Any, ...] = ()
+    #: Prepared, though their filters are switched off: they may still refuse pods as such, or narrow the nodes down.
+    only_prepared: tuple[Any, ...] = ()
+    #: Names of those that would prepare, and are not asked to: they filter and score without.
+    unprepared_filters: frozenset[str] = frozenset()
+    unprepared_scores: frozenset[str] = frozenset()
     #: What pods name in `spec.schedulerName`.
     scheduler_name: str = "default-scheduler"
     #: How many of the nodes to look for feasible ones among, in percent; None for all.

@@ -51,6 +51,10 @@ class NodeAffinity:
             return _CONFLICT
         return AffinityFiltering(compile_required_affinity(pod.spec), added, names)
 
+    def filter_unprepared(self, pod: PodClass, cluster: Cluster) -> AffinityFiltering:
+        """By the same, of each node: that names conflict, or leave few nodes, is found out in preparing alone."""
+        return AffinityFiltering(compile_required_affinity(pod.spec), self._added(), None)
+
     def pre_score(self, pod: PodClass, cluster: Cluster) -> AffinityScoring | None:
         """By the wishes of the pod and those that are added."""
         affinity = pod.spec.affinity
