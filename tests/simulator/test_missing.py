@@ -60,6 +60,11 @@ def test_nothing_is_inferred_where_services_are_listed() -> None:
     assert selectors(trace(step("one", {"app": "web"}, spread=True), objects=[service])) == []
 
 
+def test_nothing_is_inferred_where_a_service_comes_later() -> None:
+    service = {"kind": "Service", "metadata": {"name": "web", "namespace": "default"}}
+    assert selectors(trace({"update": service}, step("one", {"app": "web"}, spread=True))) == []
+
+
 def test_pods_that_a_controller_spreads_need_no_service() -> None:
     owner = {"kind": "ReplicaSet", "name": "web", "uid": "1", "controller": True, "apiVersion": "apps/v1"}
     assert selectors(trace(step("one", {"app": "web"}, spread=True, ownerReferences=[owner]))) == []

@@ -20,7 +20,7 @@ import msgspec
 from bayplan.objects.meta import ObjectMeta
 from bayplan.objects.storage import PersistentVolume, PersistentVolumeStatus
 from bayplan.objects.workloads import LabelledSpec, Service
-from bayplan.simulator.traces import Decided
+from bayplan.simulator.traces import Decided, Updated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -54,8 +54,9 @@ def notes_on(before: Iterable[ClusterObject], services: Iterable[Service]) -> It
 
 
 def missing_services(trace: Trace) -> tuple[Service, ...]:
-    """The Services that must have been there; none where the trace lists some."""
-    if any(isinstance(one, Service) for one in trace.objects):
+    """The Services that must have been there; none where the trace lists some, or has some come later."""
+    later = (step.object for step in trace.steps if isinstance(step, Updated))
+    if any(isinstance(one, Service) for one in (*trace.objects, *later)):
         return ()
     spread: dict[str, list[Pod]] = {}
     others: dict[str, list[Pod]] = {}
