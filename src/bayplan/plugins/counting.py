@@ -198,10 +198,9 @@ class Tallies:
         for key, tally in self.by_key.items():
             domains = self._domains(key, rows)
             tally.fit(table.size, len(table.label(key).values))
-            for row, domain in zip(rows.tolist(), domains.tolist(), strict=True):
-                if tally.domain[row] != domain:
-                    tally.move(row, domain)
-                    moved = True
+            for index in np.flatnonzero(tally.domain[rows] != domains).tolist():
+                tally.move(int(rows[index]), int(domains[index]))
+                moved = True
         return moved or entries is None
 
     def _take_in(self, entries: list[tuple[Placement, int]], changed: list[tuple[str, int]]) -> None:
