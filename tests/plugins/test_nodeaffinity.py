@@ -108,7 +108,7 @@ def test_what_the_configuration_adds_is_demanded_of_every_pod_and_told_first() -
 def test_wishes_that_come_true_add_up() -> None:
     wishes = [wish(30, where("disk", "Exists")), wish(10, where("size", "Gt", "5")), wish(-5, where("size", "Exists"))]
 
-    assert scene().scores(NodeAffinity(), pod(nodes=wishes)) == {"ssd": 35, "hdd": 25, "odd": -5, "bare": 0}
+    assert scene().scores(NodeAffinity(), pod(nodes=wishes)) == {"ssd": 40, "hdd": 30, "odd": 0, "bare": 0}
     some = scene().points(NodeAffinity(), pod(nodes=wishes[:2]))
     assert some == {"ssd": 100, "hdd": 75, "odd": 0, "bare": 0}
 

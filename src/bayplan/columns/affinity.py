@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from bayplan.objects.pod import Pod, PodAffinity, PodAffinityTerm
 
+_MOST_WEIGHT = 2**31 - 1
 _NO_LABELS: Mapping[str, str] = {}
 
 
@@ -112,5 +113,6 @@ def _compile(term: PodAffinityTerm, namespace: str, weight: int) -> Term:
         selector=compile_label_selector(term.label_selector),
         namespaces=frozenset((namespace,) if own else term.namespaces),
         namespace_selector=compile_label_selector(term.namespace_selector),
-        weight=weight,
+        # Beyond 32 bits no API server lets it through, and sums of it would not stay within 64.
+        weight=min(max(weight, -_MOST_WEIGHT), _MOST_WEIGHT),
     )

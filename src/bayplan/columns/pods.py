@@ -10,7 +10,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from bayplan.columns.log import ChangeLog
-from bayplan.objects.requests import count_held, has_resize_status
+from bayplan.objects.requests import beyond_count, count_held, has_resize_status, requests_held
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -130,11 +130,14 @@ class PodTable:
     def load_of(self, pod: Pod, pod_class: PodClass) -> Load:
         """What a pod takes on a node, from its class unless it is being resized."""
         if has_resize_status(pod):
-            return self._nodes.resources.load_of(count_held(pod))
+            return self._count(pod)
         load = pod_class.load
         if load is None:
-            load = pod_class.load = self._nodes.resources.load_of(count_held(pod))
+            load = pod_class.load = self._count(pod)
         return load
+
+    def _count(self, pod: Pod) -> Load:
+        return self._nodes.resources.load_of(count_held(pod), beyond_count(requests_held(pod)))
 
     def check(self) -> None:
         """Assert what must always hold; for tests."""

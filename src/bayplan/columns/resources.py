@@ -11,6 +11,8 @@ from bayplan.columns.interning import Interner
 from bayplan.objects.requests import CPU, EPHEMERAL_STORAGE, MEMORY, POD_COUNT
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bayplan.objects.requests import Numbers, PodNumbers
 
 CPU_ROW, MEMORY_ROW, EPHEMERAL_ROW, PODS_ROW = range(4)
@@ -59,13 +61,17 @@ class Resources:
                 setattr(self, field, np.vstack([rows, np.zeros((1, rows.shape[1]), dtype=np.int64)]))
         return number
 
-    def set_allocatable(self, row: int, numbers: Numbers) -> None:
-        """Write down what a node has."""
-        amounts = {self.number(name): amount for name, amount in numbers.scalars.items()}
+    def set_allocatable(self, row: int, numbers: Numbers, beyond: Collection[str] = ()) -> None:
+        """Write down what a node has; of what is beyond counting, the most there is."""
         self.allocatable[:, row] = 0
+        for number, amount in self._amounts_of(numbers, beyond).items():
+            self.allocatable[number, row] = amount
+
+    def _amounts_of(self, numbers: Numbers, beyond: Collection[str]) -> dict[int, int]:
         fixed = (numbers.milli_cpu, numbers.memory, numbers.ephemeral_storage, numbers.pods)
-        for number, amount in (*enumerate(fixed), *amounts.items()):
-            self.allocatable[number, row] = bounded(amount, MOST)
+        has = dict(enumerate(fixed)) | {self.number(name): amount for name, amount in numbers.scalars.items()}
+        names = self.names.things
+        return {number: MOST if names[number] in beyond else bounded(has[number], MOST) for number in has}
 
     def clear(self, row: int) -> None:
         """Forget a node."""
@@ -73,12 +79,10 @@ class Resources:
         self.requested[:, row] = 0
         self.compared[:, row] = 0
 
-    def check_allocatable(self, row: int, numbers: Numbers) -> None:
+    def check_allocatable(self, row: int, numbers: Numbers, beyond: Collection[str]) -> None:
         """Assert that this is what the node of a row has; for tests."""
-        fixed = (numbers.milli_cpu, numbers.memory, numbers.ephemeral_storage, numbers.pods)
-        has = dict(enumerate(fixed)) | {self.names.find(name): amount for name, amount in numbers.scalars.items()}
-        expected = [bounded(has.get(number, 0), MOST) for number in range(len(self.names))]
-        assert self.allocatable[:, row].tolist() == expected
+        has = self._amounts_of(numbers, beyond)
+        assert self.allocatable[:, row].tolist() == [has.get(number, 0) for number in range(len(self.names))]
 
     def check_requested(self, row: int, loads: list[Load]) -> None:
         """Assert that these loads are all that is taken on a row; for tests."""
@@ -89,8 +93,8 @@ class Resources:
         assert self.requested[:, row].tolist() == requested
         assert self.compared[:, row].tolist() == [sum(load[1] for load in loads), sum(load[2] for load in loads)]
 
-    def load_of(self, numbers: PodNumbers) -> Load:
-        """What a pod with these numbers takes, the pod itself counted."""
+    def load_of(self, numbers: PodNumbers, beyond: Collection[str] = ()) -> Load:
+        """What a pod with these numbers takes, itself counted too; of what is beyond counting, more than there is."""
         amounts = [
             (CPU_ROW, numbers.milli_cpu),
             (MEMORY_ROW, numbers.memory),
@@ -98,12 +102,14 @@ class Resources:
             (PODS_ROW, 1),
         ]
         amounts += [(self.number(name), amount) for name, amount in numbers.scalars.items()]
+        if beyond:
+            amounts = [(n, TOO_MUCH if self.names.things[n] in beyond else amount) for n, amount in amounts]
         asked = (numbers.nonzero_milli_cpu, numbers.nonzero_memory, *(amount for _, amount in amounts))
         self._careful = self._careful or max(asked) > _ORDINARY
         return (
             tuple((number, bounded(amount, TOO_MUCH)) for number, amount in amounts if amount > 0),
-            bounded(numbers.nonzero_milli_cpu, TOO_MUCH),
-            bounded(numbers.nonzero_memory, TOO_MUCH),
+            TOO_MUCH if CPU in beyond else bounded(numbers.nonzero_milli_cpu, TOO_MUCH),
+            TOO_MUCH if MEMORY in beyond else bounded(numbers.nonzero_memory, TOO_MUCH),
         )
 
     def add(self, row: int, load: Load) -> Load:

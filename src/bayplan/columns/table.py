@@ -17,7 +17,7 @@ from bayplan.columns.interning import Interner
 from bayplan.columns.labels import LabelColumn, LabelColumns
 from bayplan.columns.log import ChangeLog
 from bayplan.columns.resources import Resources
-from bayplan.objects.requests import count_allocatable
+from bayplan.objects.requests import beyond_count_on_wire, count_allocatable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -101,14 +101,15 @@ class NodeTable:
 
     def put(self, node: Node) -> int:
         """Add a node, or write down that it changed. Returns its row."""
-        numbers = count_allocatable(node.status.allocatable)  # first, as it may refuse
+        has = node.status.allocatable
+        numbers, beyond = count_allocatable(has), beyond_count_on_wire(has)  # first, as they may refuse
         row = self.row_of.get(node.metadata.name)
         if row is None:
             row = self._free.pop() if self._free else self._new_row()
             self.row_of[node.metadata.name] = row
             self.count += 1
         self._write(row, node)
-        self.resources.set_allocatable(row, numbers)
+        self.resources.set_allocatable(row, numbers, beyond)
         return row
 
     def remove(self, name: str) -> int | None:
@@ -141,7 +142,8 @@ class NodeTable:
         assert self.feature_sets.things[self._feature_set[row]] == frozenset(
             node.status.declared_features if node else ()
         )
-        self.resources.check_allocatable(row, count_allocatable(node.status.allocatable if node else {}))
+        has = node.status.allocatable if node is not None else {}
+        self.resources.check_allocatable(row, count_allocatable(has), beyond_count_on_wire(has))
 
     def _write(self, row: int, node: Node | None) -> None:
         self.nodes[row] = node

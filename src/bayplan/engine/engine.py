@@ -33,7 +33,7 @@ from bayplan.engine.sampling import Sampling
 from bayplan.engine.slots import FilterSlot, ScoreSlot
 from bayplan.engine.story import NAMES, Stories, Story
 from bayplan.engine.yielding import yield_to_nominated
-from bayplan.errors import PluginFailure
+from bayplan.errors import PluginFailure, ValidationError
 
 if TYPE_CHECKING:
     from bayplan.columns.cluster import Cluster
@@ -111,7 +111,10 @@ class Engine:
         """The plan of a pod's class."""
         if kept is None:
             kept = self._kept[pod.spec.scheduler_name or "default-scheduler"]
-        pod_class = self.cluster.classes.class_of(pod)
+        try:
+            pod_class = self.cluster.classes.class_of(pod)
+        except ValidationError as error:
+            raise ValidationError(f"Pod {pod.metadata.key}: {error.problem}", remedy=error.remedy) from error
         plan = kept.plans.get(pod_class.key)
         if plan is None:
             plan = kept.plans[pod_class.key] = self._make_plan(pod_class, kept.policy)

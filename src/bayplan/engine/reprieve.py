@@ -20,6 +20,8 @@ NOBODY = reject("No preemption victims found for incoming pod", resolvable=False
 _PRIORITY_OFFSET = 2**31
 #: Later than any start: a pod that has not started has only just been placed.
 _NOT_STARTED = 10**15
+#: Text that is no such time is some number all the same, and one that stays below that.
+_DIGITS, _DIGITS_OF_A_TIME = "0123456789", 14
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +81,8 @@ def started(pod: Pod) -> int:
 @lru_cache(4096)
 def _number_of(time: str) -> int:
     """The digits of an RFC 3339 time to the second, as Kubernetes writes it, in UTC."""
-    digits = "".join(character for character in time[:19] if character.isdigit())
-    return int(digits or "0")
+    digits = "".join(character for character in time[:19] if character in _DIGITS)
+    return int(digits[:_DIGITS_OF_A_TIME] or "0")
 
 
 def yields_to(pod: Pod, other: Pod) -> bool:

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from functools import lru_cache
 from typing import TYPE_CHECKING, TypeAlias
 
 from bayplan.objects.labels import is_label_key
-from bayplan.objects.quantity import ZERO, Quantity
+from bayplan.objects.quantity import INT64_MAX, ZERO, Quantity
 from bayplan.objects.quantity_text import WireQuantity, milli_value_of, read_quantity, value_of
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ EPHEMERAL_STORAGE = "ephemeral-storage"
 #: How many pods a node takes, whatever their size.
 POD_COUNT = "pods"
 _HUGE_PAGES = "hugepages-"
+_COUNTED = frozenset({CPU, MEMORY, EPHEMERAL_STORAGE, POD_COUNT})
+_MOST_COUNTED = Decimal(INT64_MAX)
 
 #: What a container that requests nothing counts for where nodes are compared, so that not all of them go to one node.
 STAND_INS: Mapping[str, Quantity] = {CPU: Quantity.of_milli(100), MEMORY: Quantity.of(200 * 1024 * 1024)}
@@ -111,6 +114,30 @@ def count_to_rank(pod: Pod) -> Mapping[str, int]:
     if pod.spec.overhead:
         _add(amounts, _read(pod.spec.overhead))
     return _counted(amounts)
+
+
+def beyond_count(amounts: Amounts) -> frozenset[str]:
+    """The resources of which there is more in these amounts than 64 bits count, cpu in thousandths.
+
+    The other counts have what kube-scheduler makes of them, and of `1e30` that is nothing. Whoever must not take such a
+    pod for one that asks for nothing has to ask here.
+    """
+    return frozenset(name for name, amount in amounts.items() if _is_beyond(amount, name == CPU))
+
+
+def beyond_count_on_wire(amounts: Mapping[str, WireQuantity]) -> frozenset[str]:
+    """The same for what a node has to give, of which unknown resources are not read."""
+    counted = (name for name in amounts if name in _COUNTED or is_scalar(name))
+    return frozenset(name for name in counted if _is_beyond_on_wire(amounts[name], name == CPU))
+
+
+def _is_beyond(amount: Quantity, in_thousandths: bool) -> bool:
+    return amount.as_decimal() > (_MOST_COUNTED / 1000 if in_thousandths else _MOST_COUNTED)
+
+
+@lru_cache(4096)
+def _is_beyond_on_wire(amount: WireQuantity, in_thousandths: bool) -> bool:
+    return _is_beyond(read_quantity(amount), in_thousandths)
 
 
 def _counted(amounts: Amounts) -> Mapping[str, int]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bayplan.columns.arrays import bounded
 from bayplan.contract.plugins import Reads
 from bayplan.contract.scores import ByLargest
 from bayplan.contract.verdicts import Verdict, Verdicts, reject, reject_first
@@ -31,6 +32,7 @@ _OWN = reject("node(s) didn't match Pod's node affinity/selector", resolvable=Fa
 _ENFORCED = reject("node(s) didn't match scheduler-enforced node affinity", resolvable=False)
 _CONFLICT = reject("pod affinity terms conflict", resolvable=False)
 _NAME = "metadata.name"
+_MOST_WEIGHT = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,9 @@ class NodeAffinity:
         added = self.added_affinity.preferred_during_scheduling_ignored_during_execution if self.added_affinity else ()
         if not own and not added:
             return None
-        return AffinityScoring((*compile_preferred_affinity(own).terms, *compile_preferred_affinity(added).terms))
+        terms = (*compile_preferred_affinity(own).terms, *compile_preferred_affinity(added).terms)
+        # Below zero and beyond 32 bits no API server lets a weight through, and no points could be made of the sums.
+        return AffinityScoring(tuple((bounded(weight, _MOST_WEIGHT), term) for weight, term in terms))
 
     def problems(self) -> Iterable[tuple[str, str]]:
         """What is wrong with what is added."""

@@ -11,12 +11,12 @@ from bayplan.columns.arrays import TOO_MUCH, bounded
 from bayplan.columns.resources import CPU_ROW, EPHEMERAL_ROW, MEMORY_ROW, PODS_ROW
 from bayplan.contract.plugins import ROW, Reads
 from bayplan.contract.verdicts import YES, Kind, Verdict, Verdicts
-from bayplan.objects.requests import count_to_fit, is_extended
+from bayplan.objects.requests import beyond_count, count_to_fit, is_extended, requests_to_fit
 from bayplan.plugins.allocation import AllocationScoring, loads_to_score
 from bayplan.plugins.arguments import ScoringStrategy, below, name_problems
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -40,7 +40,8 @@ class NodeResourcesFit:
 
     def pre_filter(self, pod: PodClass, cluster: Cluster) -> FitFiltering:
         """By what the pod requests."""
-        return FitFiltering(tuple(self._wanted(count_to_fit(pod.pod), cluster)))
+        numbers, beyond = count_to_fit(pod.pod), beyond_count(requests_to_fit(pod.pod))
+        return FitFiltering(tuple(self._wanted(numbers, beyond, cluster)))
 
     def pre_score(self, pod: PodClass, cluster: Cluster) -> AllocationScoring:
         """By what the pod requests of what counts."""
@@ -59,15 +60,16 @@ class NodeResourcesFit:
                 yield from name_problems(f"ignoredResourceGroups[{index}]", group)
         yield from below("scoringStrategy", self.scoring_strategy.problems())
 
-    def _wanted(self, numbers: Numbers, cluster: Cluster) -> Iterable[Wanted]:
+    def _wanted(self, numbers: Numbers, beyond: Collection[str], cluster: Cluster) -> Iterable[Wanted]:
         resources = cluster.nodes.resources
         fixed = ((CPU_ROW, numbers.milli_cpu), (MEMORY_ROW, numbers.memory), (EPHEMERAL_ROW, numbers.ephemeral_storage))
         for number, amount in fixed:
-            if amount:
-                yield Wanted(resources.names.things[number], number, bounded(amount, TOO_MUCH))
+            name = resources.names.things[number]
+            if amount or name in beyond:
+                yield Wanted(name, number, TOO_MUCH if name in beyond else bounded(amount, TOO_MUCH))
         for name, amount in sorted(numbers.scalars.items()):
-            if amount and not self._ignores(name):
-                yield Wanted(name, resources.number(name), bounded(amount, TOO_MUCH))
+            if (amount or name in beyond) and not self._ignores(name):
+                yield Wanted(name, resources.number(name), TOO_MUCH if name in beyond else bounded(amount, TOO_MUCH))
 
     def _ignores(self, name: str) -> bool:
         if not is_extended(name):

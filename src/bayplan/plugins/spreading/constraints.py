@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 STRICT, ANYWAY = "DoNotSchedule", "ScheduleAnyway"
 HOSTNAME = "kubernetes.io/hostname"
+_MOST_SKEW = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ def _compile(one: TopologySpreadConstraint, labels: Mapping[str, str]) -> Constr
         selector = selector.with_requirements(Selector.of_labels(same).requirements)
     return Constraint(
         key=one.topology_key,
-        max_skew=one.max_skew,
+        # As the API has it: beyond that, scores that it is added to would not fit their integers.
+        max_skew=min(max(one.max_skew, 1), _MOST_SKEW),
         selector=selector,
         min_domains=1 if one.min_domains is None else one.min_domains,
         honors_affinity=one.node_affinity_policy in {None, "Honor"},
