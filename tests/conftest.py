@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import shlex
 import sys
+from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
 
+from bayplan.columns.cluster import Cluster
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 # No test may depend on how fast the machine is, or on what else runs there.
 settings.register_profile("bayplan", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -26,6 +29,22 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="write the golden files anew instead of comparing with them",
     )
+
+
+@pytest.fixture(autouse=True)
+def every_cluster_is_sound(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a test does to clusters, in the end their tables agree with one another; the last few are looked at."""
+    made: deque[Cluster] = deque(maxlen=20)
+    begin = Cluster.__init__
+
+    def begin_and_note(cluster: Cluster, **options: bool) -> None:
+        begin(cluster, **options)
+        made.append(cluster)
+
+    monkeypatch.setattr(Cluster, "__init__", begin_and_note)
+    yield
+    for cluster in made:
+        cluster.check()
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ class TestPromises(PluginTests):
     plugin = InterPodAffinity()
     pods = others = strategies.pods(*TERMS)
     kinds = ("Node", "Namespace")
-    examples = 40
+    examples = 25
 
 
 class TestPromisesWithArguments(PluginTests):

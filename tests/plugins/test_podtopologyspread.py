@@ -24,7 +24,7 @@ class TestPromises(PluginTests):
     plugin = PodTopologySpread()
     pods = others = strategies.pods(*FEATURES)
     kinds = ("Node", "Service", "ReplicaSet")
-    examples = 40
+    examples = 25
 
 
 class TestPromisesOfAList(PluginTests):
