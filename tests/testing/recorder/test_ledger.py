@@ -44,6 +44,14 @@ def test_a_good_trace_passes() -> None:
     check(good())
 
 
+def test_of_a_cluster_without_nodes_there_is_nothing_to_count() -> None:
+    refused = {"create": pod("p"), "outcome": "unschedulable", "message": "no nodes available to schedule pods"}
+
+    check(Trace({}, [], [refused]))
+    with pytest.raises(AssertionError):
+        check(Trace({}, [node("a")], [refused]))
+
+
 @pytest.mark.parametrize(
     ("step", "change"),
     [

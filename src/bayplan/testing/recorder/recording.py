@@ -20,9 +20,9 @@ from bayplan.testing.recorder.trace import Trace, stored
 from bayplan.testing.recorder.volumes import settled_volumes
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
-    from bayplan.simulator.workloads.scenario import Action, Scenario
+    from bayplan.simulator.workloads.scenario import Action, Object, Scenario
 
 #: Namespaces of the control plane's own, in which nothing of a scenario lives.
 _SYSTEM_NAMESPACES = {"kube-system", "kube-public", "kube-node-lease"}
@@ -81,7 +81,7 @@ class _Recording:
         for kind in dict.fromkeys(["Namespace", *(content["kind"] for content in self._scenario.objects)]):
             objects = [each for each in self._store.list(kind) if identity(each)[2] not in _SYSTEM_NAMESPACES]
             self._sight.reached_version(kind, max(int(each["metadata"]["resourceVersion"]) for each in objects))
-            self._trace.objects += map(stored, objects)
+            self._trace.objects += map(stored, as_made(objects, self._scenario.objects))
         self._wait_for_handlers()
         self._decider.learn(self._trace.objects)
 
@@ -133,6 +133,22 @@ class _Recording:
     def _settle(self) -> None:
         if self._volumes:
             self._sight.until(lambda: settled_volumes(self._store), "the binding of all volumes")
+
+
+def as_made(listed: Iterable[Object], made: Iterable[Object]) -> list[Object]:
+    """Objects in the order in which they were made, and what else there is after them.
+
+    The API server lists by name. Where a pod stands among those of its node goes by when it came, and decides which of
+    two that nothing else tells apart is evicted.
+    """
+    places = {_key(one): index for index, one in enumerate(made)}
+    return sorted(listed, key=lambda one: places.get(_key(one), len(places)))
+
+
+def _key(content: Object) -> tuple[str, str, str]:
+    """What tells an object from others, whether or not it says that its namespace is the default one."""
+    kind, namespace, name = identity(content)
+    return kind, namespace or "default", name
 
 
 def _meta(scenario: Scenario) -> dict[str, object]:
