@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+import yaml
 
-from bayplan.simulator.workloads import Create, make_scenario
+from bayplan.simulator.workloads import Create, make_scenario, read_scenario
 from bayplan.testing.recorder import check, read_trace
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bayplan.simulator.workloads import Scenario
 
 HERE = Path(__file__).parent
 TRACES = sorted(HERE.glob("*.json.gz"))
@@ -40,12 +46,29 @@ def test_the_readme_lists_every_trace_and_no_other() -> None:
 def test_its_seed_still_makes_the_scenario_that_was_recorded(path: Path) -> None:
     """Else the README's commands would be of no use: whoever changes a flavour records its traces anew."""
     trace = read_trace(path)
-    size = {name: trace.meta[name] for name in ("seed", "nodes", "pods")}
-    scenario = make_scenario(trace.meta["flavour"], **size)
+    scenario = scenario_of(path, trace.meta)
     came = [step["create"] for step in trace.steps if "create" in step]
     made = [action.pod for action in scenario.actions if isinstance(action, Create)]
     assert [asked(pod) for pod in came] == [asked(pod) for pod in made]
-    assert trace.meta.get("config", {}).get("profiles") == scenario.config.get("profiles")
+    config = read_config(path) or scenario.config
+    assert trace.meta.get("config", {}).get("profiles") == config.get("profiles")
+
+
+def scenario_of(path: Path, meta: dict[str, Any]) -> Scenario:
+    """That of the flavour, or the file beside the trace."""
+    if meta["seed"] is None:
+        return read_scenario(HERE / "scenarios" / f"{stem(path)}.yaml")
+    return make_scenario(meta["flavour"], **{name: meta[name] for name in ("seed", "nodes", "pods")})
+
+
+def read_config(path: Path) -> Mapping[str, Any]:
+    """The configuration that was given in place of the flavour's own, if any was."""
+    given = HERE / "configs" / f"{stem(path)}.yaml"
+    return yaml.safe_load(given.read_text()) if given.exists() else {}
+
+
+def stem(path: Path) -> str:
+    return path.name.partition(".")[0]
 
 
 def asked(pod: dict[str, Any]) -> tuple[Any, ...]:
