@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,8 @@ import pytest
 
 from bayplan.errors import UsageError
 from bayplan.simulator.batch import play as play_one
-from bayplan.simulator.traces import read_trace
+from bayplan.simulator.replay import Replay
+from bayplan.simulator.traces import parse_trace, read_trace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -122,6 +124,17 @@ def test_of_equals_any_may_have_been_drawn(small: dict[str, Any], play: Play) ->
         step = {"create": pod, "outcome": "bound", "node": first, "totals": {"one": 0, "two": 0}}
         agreement = play({"objects": twins, "steps": [step]})
         assert agreement.counts["choice"].agree == 1
+
+
+def test_a_volume_that_comes_is_found_available_like_those_that_were_there(small: dict[str, Any]) -> None:
+    volume = {"kind": "PersistentVolume", "metadata": {"name": "late"}, "spec": {}, "status": {"phase": "Pending"}}
+    small["steps"].insert(0, {"update": volume})
+    replay = Replay(parse_trace(json.dumps(small).encode(), "t.json"))
+
+    assert [(note.kind, note.name) for note in replay.notes] == [("PersistentVolume", "late")]
+    replay.step(0, replay.trace.steps[0])
+    [found] = replay.cache.cluster.volumes
+    assert found.status.phase == "Available"
 
 
 def test_what_was_recorded_is_followed_and_not_what_we_would_have_done(small: dict[str, Any], play: Play) -> None:

@@ -44,7 +44,8 @@ class Replay:
         self.on_decision: Callable[[Decision], None] | None = None
         services = missing_services(trace)
         #: What was taken to be otherwise than the trace says.
-        self.notes = tuple(notes_on(trace.objects, services))
+        came = [step.object for step in trace.steps if isinstance(step, Updated)]
+        self.notes = tuple(notes_on([*trace.objects, *came], services))
         for index, one in enumerate(trace.objects):
             with _at(trace, f"objects[{index}]"):
                 self.cache.apply(Seen(settled(one)))
@@ -64,7 +65,7 @@ class Replay:
             if isinstance(step, Deleted):
                 self.cache.apply(Gone(self._last_seen(step)))
             elif isinstance(step, Updated):
-                self.cache.apply(Seen(step.object))
+                self.cache.apply(Seen(settled(step.object)))
             else:
                 self._decide(index, step)
 

@@ -108,6 +108,8 @@ class _Recording:
         is_new = self._store.get(kind, namespace, name) is None
         content = self._store.put(action.object)
         self._settle()
+        # What the controllers made of it in the meantime is what the scheduler will see.
+        content = self._store.get(kind, namespace, name) or content
         self._sight.reached(content)
         if kind == "Node":
             # A node that is new and has a status is one event, whatever else is two.
