@@ -49,7 +49,13 @@ def test_watch_prints_every_change_as_it_happens_and_ends_on_ctrl_c(
         "watch", "cm", "-n", namespace, "-o", "json", kubeconfig=control_plane.admin.kubeconfig
     )
     with subprocess.Popen(
-        words, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        words,
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        # A shell that runs us in the background has us ignore interrupts, and children inherit that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     ) as watching:
         giving_up = threading.Timer(60, watching.kill)
         giving_up.start()
