@@ -22,6 +22,9 @@ TOO_MUCH = MOST + 1
 #: The most that may be taken on one node. Only pods bound by hand get there; beyond it they count for less.
 _CEILING = 2**62
 
+#: Up to so many, Python's own sets are faster than numpy's.
+_FEW = 200
+
 A = TypeVar("A", bound=np.generic)
 
 
@@ -47,10 +50,13 @@ def rows_of(changed: list[int]) -> Rows | None:
     if not changed:
         return None
     first = changed[0]
-    if len(changed) == 1 or all(row == first for row in changed):
+    if len(changed) == 1:
+        return slice(first, first + 1)
+    distinct = sorted(set(changed))
+    if len(distinct) == 1:
         return slice(first, first + 1)
     # There are mostly a few dozen: then this takes half the time of numpy's `unique`.
-    return np.array(sorted(set(changed)), dtype=np.intp)
+    return np.array(distinct, dtype=np.intp)
 
 
 def joined(some: Rows | None, more: Rows | None) -> Rows | None:
@@ -60,4 +66,6 @@ def joined(some: Rows | None, more: Rows | None) -> Rows | None:
     if isinstance(some, slice) and isinstance(more, slice):
         return slice(min(some.start, more.start), max(some.stop, more.stop))
     listed = [np.arange(rows.start, rows.stop) if isinstance(rows, slice) else rows for rows in (some, more)]
+    if len(listed[0]) + len(listed[1]) < _FEW:
+        return np.array(sorted({*listed[0].tolist(), *listed[1].tolist()}), dtype=np.intp)
     return np.unique(np.concatenate(listed))

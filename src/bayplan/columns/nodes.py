@@ -100,7 +100,7 @@ class Nodes:
     def complete(self) -> bool:
         """Whether all of them have CPU and memory, so that nobody has to mind that some might not."""
         if self._complete is None:
-            self._complete = bool(self.usual_amounts()[0][:COMPARED].all())
+            self._complete = np.count_nonzero(self.usual_amounts()[0][:COMPARED]) == COMPARED * self._length
         return self._complete
 
     def zeros(self) -> Ints:

@@ -190,4 +190,6 @@ class Plan:
         for share in self.shares:
             if not isinstance(share.points, int):
                 total += share.points[rows]
+        if np.count_nonzero(feasible) == len(feasible):
+            return total
         return np.where(feasible, total, INFEASIBLE)

@@ -119,7 +119,10 @@ class Share:
         slot = self.slot
         if self._as_they_are:
             return ()
-        return slot.normalizer.measure(slot.raw[:1] if slot.uniform else slot.raw[feasible])
+        if slot.uniform:
+            return slot.normalizer.measure(slot.raw[:1])
+        everywhere = np.count_nonzero(feasible) == len(feasible)
+        return slot.normalizer.measure(slot.raw if everywhere else slot.raw[feasible])
 
     def _has_say(self) -> bool:
         return not self._skips or self._scoring.has_say()

@@ -150,7 +150,8 @@ class AllocationScoring:
             points = self._points_within(loads.taken(nodes) + loads.added, capacity, capacity)
             if loads.total_weight != len(loads.weights):
                 points *= loads.weighing
-            mean: Ints = np.add.reduce(points, axis=0) // loads.total_weight
+            together = points[0] + points[1] if len(points) == 2 else np.add.reduce(points, axis=0)
+            mean: Ints = together // loads.total_weight
             return mean
         points = self._points(loads.taken(nodes) + loads.added, capacity)
         counts = capacity > 0

@@ -131,7 +131,7 @@ class FitFiltering:
         # Of what a pod does not want, even a node that is overcommitted has enough.
         lacking &= self._amounts > 0
         codes = np.zeros(len(nodes), dtype=np.int32)
-        if lacking.any():
+        if np.count_nonzero(lacking):
             hopeless = lacking & (self._amounts > allocatable)
             hopeless[self._place] = False
             columns = np.flatnonzero(lacking.any(axis=0))
