@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from bayplan.engine.slots import FilterSlot
     from bayplan.objects.pod import Pod
 
-_PRIORITY_OFFSET = 2**31
 _COSTS = 5
 
 

@@ -53,11 +53,11 @@ def test_a_pod_lands_on_a_ready_node_with_either_profile(plane: ControlPlane, sc
 
 
 def test_a_job_gets_its_pod_from_the_controllers(plane: ControlPlane) -> None:
-    plane.make_namespace("work")
+    plane.make_namespace("batch-jobs")
     template = {"restartPolicy": "Never", "containers": [{"name": "main", "image": "example/none"}]}
     job = {"metadata": {"name": "once"}, "spec": {"template": {"spec": template}}}
-    assert plane.request("POST", "/apis/batch/v1/namespaces/work/jobs", job).status == 201
-    plane.wait_until(lambda: len(plane.request("GET", "/api/v1/namespaces/work/pods").body["items"]) == 1)
+    assert plane.request("POST", "/apis/batch/v1/namespaces/batch-jobs/jobs", job).status == 201
+    plane.wait_until(lambda: len(plane.request("GET", "/api/v1/namespaces/batch-jobs/pods").body["items"]) == 1)
 
 
 def test_a_namespace_goes_away_when_it_is_deleted(plane: ControlPlane) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bayplan.objects.labels import Selector
     from bayplan.plugins.counting import Weights
     from bayplan.plugins.spreading.constraints import Constraint
+    from bayplan.plugins.spreading.defaults import DefaultSelector
 
 
 class ConstraintCounts:
@@ -95,3 +96,18 @@ class ConstraintCounts:
         }
         tolerated: Bools = np.array([not repels[number] for number in numbers.tolist()], dtype=np.bool_)
         return tolerated
+
+
+def counts_for(
+    pod: PodClass,
+    cluster: Cluster,
+    constraints: Sequence[Constraint],
+    keys: Sequence[str],
+    defaults: DefaultSelector | None,
+) -> list[ConstraintCounts]:
+    """Counts for each constraint. With defaults the selector is theirs; while that is empty, nothing is spread."""
+    if defaults is None:
+        return [ConstraintCounts(pod, cluster, one, keys, one.selector) for one in constraints]
+    if defaults.selector.empty:
+        return []
+    return [ConstraintCounts(pod, cluster, one, keys, defaults.selector) for one in constraints]

@@ -9,7 +9,7 @@ import numpy as np
 from bayplan.columns.arrays import joined
 from bayplan.contract.plugins import Reads
 from bayplan.contract.verdicts import Verdict, Verdicts, reject, reject_first, yes_to_all
-from bayplan.plugins.spreading.counts import ConstraintCounts
+from bayplan.plugins.spreading.counts import ConstraintCounts, counts_for
 
 if TYPE_CHECKING:
     from bayplan.columns.arrays import Bools, Rows
@@ -81,17 +81,8 @@ class SpreadFiltering:
         return reject_first(*cases)
 
     def _begin(self) -> None:
-        defaults = self._defaults
-        if defaults is not None and defaults.selector.empty:
-            self._counts, self._least = [], []
-            return
         keys = [constraint.key for constraint in self._constraints]
-        self._counts = [
-            ConstraintCounts(
-                self._pod, self._cluster, one, keys, one.selector if defaults is None else defaults.selector
-            )
-            for one in self._constraints
-        ]
+        self._counts = counts_for(self._pod, self._cluster, self._constraints, keys, self._defaults)
         self._least = [-1] * len(self._counts)
 
     def _least_of(self, counts: ConstraintCounts) -> int:

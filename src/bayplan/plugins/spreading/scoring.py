@@ -12,7 +12,7 @@ from bayplan.columns.labels import ABSENT
 from bayplan.contract.plugins import Reads
 from bayplan.contract.scores import MOST_POINTS
 from bayplan.plugins.spreading.constraints import HOSTNAME
-from bayplan.plugins.spreading.counts import ConstraintCounts
+from bayplan.plugins.spreading.counts import ConstraintCounts, counts_for
 
 if TYPE_CHECKING:
     from bayplan.columns.arrays import Bools, Floats, Ids, Ints, Rows
@@ -148,17 +148,8 @@ class SpreadScoring:
         return ids, values
 
     def _begin(self) -> None:
-        defaults = self._defaults
-        if defaults is not None and defaults.selector.empty:
-            self._counts = []
-            return
         keys = [constraint.key for constraint in self._constraints] if self._all_keys else []
-        self._counts = [
-            ConstraintCounts(
-                self._pod, self._cluster, one, keys, one.selector if defaults is None else defaults.selector
-            )
-            for one in self._constraints
-        ]
+        self._counts = counts_for(self._pod, self._cluster, self._constraints, keys, self._defaults)
 
 
 def _rounded(scores: Floats) -> Ints:
